@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import orjson
 
-    from keyfold.design.formats import plain
+    from keyfold.design.formats import text_of
     from keyfold.maintain import verify
     from keyfold.streams import Consumer
 
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
                 "expected": drift.expected,
                 "found": drift.found,
             }
-            print(orjson.dumps(shown, default=plain).decode())
+            print(orjson.dumps(shown, default=text_of).decode())
         else:
             print(drift)
     if not args.json:

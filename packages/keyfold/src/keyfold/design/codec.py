@@ -87,16 +87,16 @@ def _base64(value: bytes) -> str:
 def document(value: Any) -> dict[str, Any]:
     """Any value as stored inside a list or map."""
     try:
-        return encode_value(_plain(value))
+        return encode_value(_storable(value))
     except TypeError as refused:
         raise ValueRefused(str(refused)) from None
 
 
-def _plain(value: Any) -> Any:
+def _storable(value: Any) -> Any:
     """Replaces models, times and enums inside lists and maps with storable values."""
     if isinstance(value, BaseModel):
         kept = _keeps_none(type(value))
-        return _plain(value.model_dump(by_alias=True, exclude_none=not kept))
+        return _storable(value.model_dump(by_alias=True, exclude_none=not kept))
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, datetime):
@@ -108,11 +108,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, uuid.UUID):
         return str(value)
     if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): _storable(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [_storable(inner) for inner in value]
     if isinstance(value, set | frozenset):
-        return sorted(map(_plain, value), key=lambda inner: (type(inner).__name__, inner))
+        return sorted(map(_storable, value), key=lambda inner: (type(inner).__name__, inner))
     return value
 
 

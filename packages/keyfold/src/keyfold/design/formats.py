@@ -101,12 +101,12 @@ def _utc(value: datetime) -> datetime:
     return value if value.tzinfo is UTC else value.astimezone(UTC)
 
 
-def plain(value: Any) -> str:
+def text_of(value: Any) -> str:
     """The value in its usual notation; times in the fixed ISO form."""
     if type(value) is str:
         return value
     if isinstance(value, Enum):
-        return plain(value.value)
+        return text_of(value.value)
     if isinstance(value, str):
         return str(value)
     if isinstance(value, datetime):
@@ -210,25 +210,25 @@ def _shard(name: str, shards: int) -> Format:
     def render(value: Any) -> str:
         if isinstance(value, ShardNumber):
             return f"{value.number:0{width}d}"
-        return f"{crc32(plain(value).encode()) % shards:0{width}d}"
+        return f"{crc32(text_of(value).encode()) % shards:0{width}d}"
 
     return Format(name, render, sortable=False, coarse=True, exact=False, shards=shards)
 
 
 def _lower(value: Any) -> str:
-    return " ".join(plain(value).casefold().split())
+    return " ".join(text_of(value).casefold().split())
 
 
 def _lowercase(value: Any) -> str:
-    return plain(value).lower()
+    return text_of(value).lower()
 
 
 def _uppercase(value: Any) -> str:
-    return plain(value).upper()
+    return text_of(value).upper()
 
 
 _TIMES = ("timestamp",)
-PLAIN = Format("", plain, sortable=False)
+PLAIN = Format("", text_of, sortable=False)
 NAMED: dict[str, Format] = {
     "": PLAIN,
     "iso": Format("iso", iso, sortable=True, kinds=_TIMES, width=27),

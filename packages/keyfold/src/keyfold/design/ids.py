@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS = [first + second for first in _CROCKFORD for second in _CROCKFORD]
 _RANDOM_BITS = 80
 
 
@@ -26,7 +27,7 @@ class UlidFactory:
             same_instant = fresh >> _RANDOM_BITS <= self._last >> _RANDOM_BITS
             self._last = self._last + 1 if same_instant else fresh
             number = self._last
-        return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
+        return "".join([_PAIRS[(number >> shift) & 1023] for shift in range(120, -1, -10)])
 
 
 new_ulid = UlidFactory()

@@ -124,7 +124,7 @@ def convert(hint: Any, value: Node, what: str) -> Any:
         return replace(build(hint, read(hint, value), value), place=_place_of(value, "code"))
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return build(hint, read(hint, value), value)
-    return _plain(hint, value, what)
+    return _scalar(hint, value, what)
 
 
 def _intents(value: Node) -> Iterator[Intent]:
@@ -189,7 +189,7 @@ def effect(value: Node) -> Effect:
     return found
 
 
-def _plain(hint: Any, value: Node, what: str) -> Any:
+def _scalar(hint: Any, value: Node, what: str) -> Any:
     if hint is str:
         if value.is_value:
             value.refuse(f"{what} must be text, found {value.kind}; put it in quotes if it is text")
@@ -207,7 +207,7 @@ def _noun(kind: type) -> str:
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
-def plain(record: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
+def as_yaml(record: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
     """The fields of a record that differ from their defaults, ready for YAML."""
     stated: dict[str, Any] = {}
     kind = type(record)
@@ -217,11 +217,11 @@ def plain(record: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
         found = getattr(record, name)
         field = next(f for f in dataclasses.fields(record) if f.name == name)
         if found != field.default:
-            stated[word] = simple(found)
+            stated[word] = yaml_value(found)
     return stated
 
 
-def simple(found: Any) -> Any:
+def yaml_value(found: Any) -> Any:
     if isinstance(found, Template):
         return template_text(found)
     if isinstance(found, Or | And | Not | Compare | Between | In | Function):
@@ -231,7 +231,7 @@ def simple(found: Any) -> Any:
     if isinstance(found, tuple) and found and isinstance(found[0], Intent):
         return {intent.what: intent.reason for intent in found}
     if isinstance(found, tuple):
-        return [simple(each) for each in found]
+        return [yaml_value(each) for each in found]
     if dataclasses.is_dataclass(found):
-        return plain(found)
+        return as_yaml(found)
     return found

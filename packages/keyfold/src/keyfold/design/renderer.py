@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from keyfold.design.formats import plain
+from keyfold.design.formats import text_of
 from keyfold.design.template import DELIMITER, Literal
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def compile_key(attributes: Sequence[KeyAttribute], careful: KeyRenderer) -> Key
         for part in attribute.template.parts:
             if isinstance(part, Literal) and part.text.isascii():
                 text.append(repr(part.text))
-            elif isinstance(part, Literal) or part.format.render is not plain:
+            elif isinstance(part, Literal) or part.format.render is not text_of:
                 return careful
             else:
                 text.append(fields.setdefault(part.field, f"v{len(fields)}"))

@@ -39,15 +39,17 @@ class States(FieldMarker, Generic[S]):
                 place=str(caller()),
                 suggestion=f"Write {{{lone[0]!r}}}.",
             )
-        self.steps = {_plain(before): tuple(map(_plain, after)) for before, after in steps.items()}
+        self.steps = {
+            _stored(before): tuple(map(_stored, after)) for before, after in steps.items()
+        }
         self.made_by = {
-            (_plain(before), _plain(after)): by
+            (_stored(before), _stored(after)): by
             for before, several in steps.items()
             if isinstance(several, Mapping)
             for after, by in several.items()
         }
-        self._start = None if start is None else tuple(map(_plain, start))
-        self._final = None if final is None else tuple(map(_plain, final))
+        self._start = None if start is None else tuple(map(_stored, start))
+        self._final = None if final is None else tuple(map(_stored, final))
         self.start: tuple[Any, ...] = self._start or ()
 
     def bind(self, field: FieldSpec, default: object, place: str) -> None:
@@ -70,7 +72,7 @@ class States(FieldMarker, Generic[S]):
                     place=place,
                     suggestion="Give it one, or use States(..., start={...}).",
                 )
-            self.start = (_plain(default),)
+            self.start = (_stored(default),)
             if self.start[0] not in known:
                 raise DeclarationError(
                     codes.MARKER_MISUSED,
@@ -91,12 +93,12 @@ class States(FieldMarker, Generic[S]):
 
     def before(self, state: object) -> tuple[Any, ...]:
         """The states with a transition to this one."""
-        wanted = _plain(state)
+        wanted = _stored(state)
         return tuple(one for one, several in self.steps.items() if wanted in several)
 
     def after(self, state: object) -> tuple[Any, ...]:
-        return self.steps.get(_plain(state), ())
+        return self.steps.get(_stored(state), ())
 
 
-def _plain(state: object) -> Any:
+def _stored(state: object) -> Any:
     return state.value if isinstance(state, Enum) else state

@@ -25,7 +25,7 @@ from keyfold.design.template import template_text
 def dumps(schema: Schema) -> str:
     """A design as YAML text."""
     return yaml.dump(
-        _plain_schema(schema),
+        _yaml_schema(schema),
         Dumper=_Dumper,
         sort_keys=False,
         allow_unicode=True,
@@ -44,7 +44,7 @@ class _Dumper(yaml.SafeDumper):
         super().increase_indent(flow, False)
 
 
-def _plain_schema(schema: Schema) -> dict[str, Any]:
+def _yaml_schema(schema: Schema) -> dict[str, Any]:
     named = (
         "tables",
         "entities",
@@ -58,33 +58,33 @@ def _plain_schema(schema: Schema) -> dict[str, Any]:
     )
     skip = ("name", *named, "steps", "stated", "before", "observed")
     out: dict[str, Any] = {"design": schema.name} if schema.name else {}
-    rest = records.plain(schema, skip=skip)
+    rest = records.as_yaml(schema, skip=skip)
     for word in ("description", "enforced"):
         if word in rest:
             out[word] = rest.pop(word)
-    out["tables"] = {t.name: _plain_table(t) for t in schema.tables}
-    out["entities"] = {e.name: _plain_entity(e, schema) for e in schema.entities}
-    out["patterns"] = {p.name: _plain_pattern(p, schema) for p in schema.patterns}
-    out["searches"] = {s.name: records.plain(s, skip=("name", "table")) for s in schema.searches}
+    out["tables"] = {t.name: _yaml_table(t) for t in schema.tables}
+    out["entities"] = {e.name: _yaml_entity(e, schema) for e in schema.entities}
+    out["patterns"] = {p.name: _yaml_pattern(p, schema) for p in schema.patterns}
+    out["searches"] = {s.name: records.as_yaml(s, skip=("name", "table")) for s in schema.searches}
     for word in (*named[4:], "steps"):
-        out[word] = {r.name: records.plain(r, skip=("name",)) for r in getattr(schema, word)}
+        out[word] = {r.name: records.as_yaml(r, skip=("name",)) for r in getattr(schema, word)}
     out.update(rest)
     out["stated"] = {each.about: each.value for each in schema.stated}
     if schema.before is not None:
-        out["before"] = _plain_schema(schema.before)
+        out["before"] = _yaml_schema(schema.before)
     if schema.observed is not None:
-        out["observed"] = _plain_schema(schema.observed)
+        out["observed"] = _yaml_schema(schema.observed)
     return {word: value for word, value in out.items() if value}
 
 
-def _plain_key(owner: TableSchema | Index) -> Any:
+def _yaml_key(owner: TableSchema | Index) -> Any:
     if isinstance(owner, Index) and owner.has_several:
         sides = {"partition": owner.partition_types, "sort": owner.sort_types}
-        return {side: _plain_types(types) for side, types in sides.items() if types}
-    return _plain_types(owner.key_types)
+        return {side: _yaml_types(types) for side, types in sides.items() if types}
+    return _yaml_types(owner.key_types)
 
 
-def _plain_types(types: dict[str, KeyType]) -> list[str] | dict[str, KeyType]:
+def _yaml_types(types: dict[str, KeyType]) -> list[str] | dict[str, KeyType]:
     return types if {*types.values()} != {"S"} else list(types)
 
 
@@ -92,18 +92,18 @@ _KEY_FIELDS = ("partition", "sort", "partition_type", "sort_type")
 _OWN_OF_TABLES = ("name", "indexes", "vectors", *_KEY_FIELDS)
 
 
-def _plain_table(table: TableSchema) -> dict[str, Any]:
-    out = {"key": _plain_key(table), **records.plain(table, skip=_OWN_OF_TABLES)}
+def _yaml_table(table: TableSchema) -> dict[str, Any]:
+    out = {"key": _yaml_key(table), **records.as_yaml(table, skip=_OWN_OF_TABLES)}
     if table.indexes:
         out["indexes"] = {
             index.name: {
-                "key": _plain_key(index),
-                **records.plain(index, skip=("name", *_KEY_FIELDS)),
+                "key": _yaml_key(index),
+                **records.as_yaml(index, skip=("name", *_KEY_FIELDS)),
             }
             for index in table.indexes
         }
     if table.vectors:
-        out["vectors"] = {v.name: records.plain(v, skip=("name",)) for v in table.vectors}
+        out["vectors"] = {v.name: records.as_yaml(v, skip=("name",)) for v in table.vectors}
     return out
 
 
@@ -111,7 +111,7 @@ def _templates(key: KeyTemplates, owner: TableSchema | Index) -> dict[str, str]:
     return {name: template_text(one) for name, _, one in owner.templates(key)}
 
 
-def _plain_entity(entity: EntitySchema, schema: Schema) -> dict[str, Any]:
+def _yaml_entity(entity: EntitySchema, schema: Schema) -> dict[str, Any]:
     table = schema.by_table[entity.table]
     out: dict[str, Any] = {"table": table.name} if len(schema.tables) > 1 else {}
     if entity.key is not None:
@@ -121,7 +121,7 @@ def _plain_entity(entity: EntitySchema, schema: Schema) -> dict[str, Any]:
         index = table.index(placement.index)
         if index is None:
             continue
-        stated = records.plain(placement, skip=("name", "index", "key"))
+        stated = records.as_yaml(placement, skip=("name", "index", "key"))
         named = {} if placement.name == placement.index else {"name": placement.name}
         placed.setdefault(index.name, []).append(
             {**_templates(placement.key, index), **named, **stated}
@@ -129,23 +129,23 @@ def _plain_entity(entity: EntitySchema, schema: Schema) -> dict[str, Any]:
     if placed:
         out["indexes"] = {n: keys[0] if len(keys) == 1 else keys for n, keys in placed.items()}
     if entity.attributes:
-        out["attributes"] = {a.field: _plain_attribute(a) for a in entity.attributes}
+        out["attributes"] = {a.field: _yaml_attribute(a) for a in entity.attributes}
     return {
         **out,
-        **records.plain(entity, skip=("name", "table", "key", "attributes", "placements")),
+        **records.as_yaml(entity, skip=("name", "table", "key", "attributes", "placements")),
     }
 
 
-def _plain_attribute(attribute: AttributeSchema) -> Any:
+def _yaml_attribute(attribute: AttributeSchema) -> Any:
     short = shorthand.attribute_texts(attribute)
     if short is not None:
         return short
     skip = ("field", "name") if attribute.name == attribute.field else ("field",)
-    stated = records.plain(attribute, skip=(*skip, "states"))
-    return {**stated, "states": _plain_states(attribute)} if attribute.states else stated
+    stated = records.as_yaml(attribute, skip=(*skip, "states"))
+    return {**stated, "states": _yaml_states(attribute)} if attribute.states else stated
 
 
-def _plain_states(attribute: AttributeSchema) -> dict[str, Any]:
+def _yaml_states(attribute: AttributeSchema) -> dict[str, Any]:
     found: dict[str, dict[str, str]] = {}
     for step in attribute.states:
         found.setdefault(step.before, {})[step.after] = step.by
@@ -155,7 +155,7 @@ def _plain_states(attribute: AttributeSchema) -> dict[str, Any]:
     }
 
 
-def _plain_pattern(pattern: PatternSchema, schema: Schema) -> dict[str, Any]:
+def _yaml_pattern(pattern: PatternSchema, schema: Schema) -> dict[str, Any]:
     out: dict[str, Any] = {pattern.kind: list(pattern.entities) or "everything"}
     if len(pattern.entities) == 1:
         out[pattern.kind] = pattern.entities[0]
@@ -170,10 +170,13 @@ def _plain_pattern(pattern: PatternSchema, schema: Schema) -> dict[str, Any]:
         out["partition"] = texts if len(texts) > 1 else texts[0]
     if pattern.condition != SortCondition():
         raw = pattern.condition.raw
-        out["condition"] = raw or records.plain(pattern.condition)
+        out["condition"] = raw or records.as_yaml(pattern.condition)
     if pattern.limit is not None:
         out["limit"] = pattern.limit
     if pattern.limit_parameter:
         out["limit_parameter" if "limit" in out else "limit"] = pattern.limit_parameter
     done = ("name", "entities", "kind", "table", "index", "partition", "other_partitions")
-    return {**out, **records.plain(pattern, skip=(*done, "condition", "limit", "limit_parameter"))}
+    return {
+        **out,
+        **records.as_yaml(pattern, skip=(*done, "condition", "limit", "limit_parameter")),
+    }

@@ -16,7 +16,7 @@ from keyfold.design import codes
 from keyfold.design.address import OpenKey
 from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
-from keyfold.design.formats import ShardNumber, plain
+from keyfold.design.formats import ShardNumber, text_of
 from keyfold.design.keys import Key
 from keyfold.design.markers import StructureMarker
 from keyfold.design.query_merge import Merge, merge
@@ -62,7 +62,7 @@ class Sharded(StructureMarker):
         count = self.shards if shards is None else shards
         if not 1 <= count <= self.shards:
             raise PlanError(f"{count} shards were requested; {self.shards} are declared")
-        return crc32(plain(value).encode()) % count
+        return crc32(text_of(value).encode()) % count
 
 
 class Edge(Entity):

@@ -23,7 +23,7 @@ from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.fields import check_copy
 from keyfold.design.follows import Follows
-from keyfold.design.formats import plain
+from keyfold.design.formats import text_of
 from keyfold.design.markers import FieldMarker
 from keyfold.errors import DeclarationError
 from keyfold.maintain.address import fetch, ref_bytes, value_digest, wire_bytes
@@ -348,4 +348,4 @@ def sortable(value: Any) -> bytes:
         # Negative numbers sort in reverse.
         text = f"{number + 10**40:060.15f}" if number < 0 else f"{number:060.15f}"
         return (b"1" if number >= 0 else b"0") + text.encode()
-    return plain(value).encode()
+    return text_of(value).encode()

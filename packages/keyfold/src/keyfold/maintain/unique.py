@@ -13,7 +13,7 @@ from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.field_codec import CODED
 from keyfold.design.follows import Follows
-from keyfold.design.formats import PLAIN, plain
+from keyfold.design.formats import PLAIN, text_of
 from keyfold.design.key_attribute import normalising
 from keyfold.design.template import DELIMITER, Part, Slot, Template, parse_template
 from keyfold.design.template import Literal as Text
@@ -162,7 +162,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
             return stored
         normalise = self.normalise
         parts = (
-            replace(part, format=part.format.after(lambda value: normalise(plain(value))))
+            replace(part, format=part.format.after(lambda value: normalise(text_of(value))))
             if isinstance(part, Slot)
             else part
             for part in stored.parts

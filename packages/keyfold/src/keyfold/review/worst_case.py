@@ -27,7 +27,7 @@ def partitions(pattern: PatternSchema) -> int | None:
     return pattern.max_partitions if pattern.partitions else 1 + len(pattern.other_partitions)
 
 
-def in_words(schema: Schema, pattern: PatternSchema) -> str:
+def worst_case_sentence(schema: Schema, pattern: PatternSchema) -> str:
     """The worst case as a sentence."""
     most = most_requests(schema, pattern)
     if most == 1:

@@ -135,11 +135,11 @@ def commit_label(intents: Sequence[Intent]) -> str:
                 f"{intent!r} is not a write; give create(...), put(...), update(...), delete(...) "
                 "or check(...), one by one"
             )
-    words = {_words(one) for one in intents if isinstance(one, Put | Update | Delete)}
+    words = {_label(one) for one in intents if isinstance(one, Put | Update | Delete)}
     return words.pop() if len(words) == 1 else "write"
 
 
-def _words(intent: Put | Update | Delete) -> str:
+def _label(intent: Put | Update | Delete) -> str:
     if isinstance(intent, Put):
         return f"{'create' if intent.absent else 'put'} {type(intent.new).__name__}"
     verb = "update" if isinstance(intent, Update) else "delete"

@@ -11,7 +11,7 @@ import orjson
 
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.formats import plain
+from keyfold.design.formats import text_of
 from keyfold.design.home import Home
 from keyfold.design.item_collection import Collected, Collection
 from keyfold.design.nearest import Nearest
@@ -290,4 +290,4 @@ def place_of(request: Request) -> str:
     """Where a position lies: the table or index, and the partition."""
     values = request.get("ExpressionAttributeValues", {})
     place = [request["TableName"], request.get("IndexName"), values.get(":0")]
-    return hashlib.blake2b(orjson.dumps(place, default=plain), digest_size=8).hexdigest()
+    return hashlib.blake2b(orjson.dumps(place, default=text_of), digest_size=8).hexdigest()

@@ -8,7 +8,7 @@ from typing import Any
 from keyfold.design.codec import encoder
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
-from keyfold.design.formats import plain
+from keyfold.design.formats import text_of
 from keyfold.design.states import States
 from keyfold.errors import StepRefused, ValueRefused
 from keyfold.runtime import changes as change
@@ -34,7 +34,7 @@ def step_conditions(expressions: Expressions, spec: EntitySpec, intent: Update) 
         before = states.before(value)
         if not before:
             raise StepRefused(
-                f"{intent.ref}: {name} cannot become {plain(value)}: no transition leads there",
+                f"{intent.ref}: {name} cannot become {text_of(value)}: no transition leads there",
                 field=name,
                 state="",
             )
@@ -47,14 +47,15 @@ def step_refused(spec: EntitySpec, intent: Update, held: Entity) -> StepRefused 
     """Why an item cannot take the steps of an update; None if it can."""
     for name, states, value in _state_changes(spec, intent):
         now = getattr(held, name)
-        if plain(value) in map(plain, states.after(now)):
+        if text_of(value) in map(text_of, states.after(now)):
             continue
-        ways = " or ".join(map(plain, states.after(now)))
+        ways = " or ".join(map(text_of, states.after(now)))
         allowed = f"from there it can become {ways}" if ways else "it is final"
         return StepRefused(
-            f"{intent.ref}: {name} cannot change from {plain(now)} to {plain(value)}; {allowed}",
+            f"{intent.ref}: {name} cannot change from {text_of(now)} to {text_of(value)}; "
+            f"{allowed}",
             field=name,
-            state=plain(now),
+            state=text_of(now),
         )
     return None
 
@@ -62,9 +63,9 @@ def step_refused(spec: EntitySpec, intent: Update, held: Entity) -> StepRefused 
 def refuse_start(new: Entity) -> None:
     """Refuse a new item whose state is not an initial one."""
     for name, states in new.__spec__.states.items():
-        value = plain(getattr(new, name))
-        if value not in map(plain, states.start):
-            begin = " or ".join(map(plain, states.start))
+        value = text_of(getattr(new, name))
+        if value not in map(text_of, states.start):
+            begin = " or ".join(map(text_of, states.start))
             raise ValueRefused(
                 f"{new.ref()}: {name} cannot start as {value}; a new item is {begin}",
                 {name: f"a new item is {begin}"},

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.formats import plain
+from keyfold.design.formats import text_of
 from keyfold.design.read import Read
 from keyfold.errors import ProcessorFailed
 from keyfold.runtime.async_db import AsyncDb
@@ -54,7 +54,7 @@ class Event:
                 "order": self.order,
                 "payload": self.payload,
             },
-            default=plain,
+            default=text_of,
         )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from keyfold import Count, Db, Design, Entity, Exists, Id, Key, Merge, Query, each, merge
 from keyfold.review.check import check
-from keyfold.review.worst_case import in_words, most_requests
+from keyfold.review.worst_case import most_requests, worst_case_sentence
 
 design = Design("worst")
 table = design.table("worst")
@@ -86,7 +86,7 @@ def test_a_partition_of_which_nothing_passes_takes_just_as_many(db: Db, name: st
 
 
 def test_the_worst_case_is_told_in_words() -> None:
-    told = [in_words(design.schema, one) for one in design.schema.patterns]
+    told = [worst_case_sentence(design.schema, one) for one in design.schema.patterns]
     assert told[0] == "One request a call."
     assert told[1].startswith("At most 3 requests a call.")
     assert "until one passes the filter" in told[3]

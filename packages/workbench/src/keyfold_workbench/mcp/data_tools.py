@@ -18,7 +18,7 @@ from keyfold.design.schema import Schema, SearchSchema
 from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import KeyfoldError
 from keyfold.review.docs.requests import search_request
-from keyfold.review.worst_case import in_words
+from keyfold.review.worst_case import worst_case_sentence
 from keyfold.runtime import batch
 from keyfold.settings import nearest
 from keyfold_engine.clients.recorder import RecordedClient
@@ -131,7 +131,7 @@ class DataTools:
             "limit": one.limit,
             "consistent": one.consistent,
             "requests": one.requests,
-            "worst_case": in_words(schema, one),
+            "worst_case": worst_case_sentence(schema, one),
             "description": one.description,
         }
 

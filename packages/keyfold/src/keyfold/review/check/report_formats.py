@@ -19,9 +19,9 @@ def as_json(report: Review) -> str:
     return json.dumps(
         {
             "design": report.design,
-            "findings": [_plain(finding) for finding in report.findings],
+            "findings": [_as_json(finding) for finding in report.findings],
             "accepted": [
-                {**_plain(silenced.finding), "reason": silenced.reason}
+                {**_as_json(silenced.finding), "reason": silenced.reason}
                 for silenced in report.silenced
             ],
             "failed_rules": [{"code": c.code, "error": c.error} for c in report.crashes],
@@ -35,7 +35,7 @@ def as_json(report: Review) -> str:
     )
 
 
-def _plain(finding: Finding) -> dict[str, Any]:
+def _as_json(finding: Finding) -> dict[str, Any]:
     return {
         "code": finding.code,
         "rule": finding.name,
