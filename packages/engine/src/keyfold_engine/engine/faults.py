@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 from keyfold_engine.clock import Clock
-from keyfold_engine.engine.place_hash import HASH_BYTES
+from keyfold_engine.engine.places import HASH_BYTES
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.errors import (
     CancellationReason,

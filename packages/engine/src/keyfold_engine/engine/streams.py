@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from keyfold_engine.engine.database import Database
-from keyfold_engine.engine.place_hash import shard_of
+from keyfold_engine.engine.places import shard_of
 from keyfold_engine.engine.storage import Session, StoredItem
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.errors import ExpiredIterator, TableNotFound, TrimmedData, ValidationError

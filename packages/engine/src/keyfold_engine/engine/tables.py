@@ -16,8 +16,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from keyfold_engine.engine import extensions
-from keyfold_engine.engine.place_hash import HASH_BYTES, partition_hash
-from keyfold_engine.engine.plain_places import END_OF_COMPONENT, place_function
+from keyfold_engine.engine.places import (
+    END_OF_COMPONENT,
+    HASH_BYTES,
+    partition_hash,
+    place_function,
+)
 from keyfold_engine.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold_engine.values import AttributeValue, Item
 from keyfold_engine.values.key_order import key_bytes

@@ -83,6 +83,8 @@ class FrontDoor:
         self._verifier = (
             _verifier(settings, settings.region, clock) if settings.credentials else None
         )
+        self.knows_heads = self._verifier is None
+        """Whether heads that differ in their signature only are alike."""
         self._signed_alike: set[bytes] = set()
         """Well-formed `Authorization` headers, without the signature that ends them."""
         self._request_id = answer.request_ids()

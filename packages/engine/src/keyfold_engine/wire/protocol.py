@@ -9,6 +9,7 @@ import httptools
 
 from keyfold_engine.limits import KB
 from keyfold_engine.wire import answer
+from keyfold_engine.wire.known_head import Known, learn
 from keyfold_engine.wire.registry import ConnectionRegistry
 from keyfold_engine.wire.request import WireRequest
 
@@ -33,9 +34,9 @@ class Connection:
     __slots__ = (
         "_admitted", "_answered", "_body", "_busy", "_choked", "_closed", "_ended", "_fields",
         "_front", "_half_closed", "_headers", "_held_answer", "_held_body", "_held_request",
-        "_in_head", "_length", "_limits", "_lines", "_overhead", "_parser", "_receiving",
-        "_refusal", "_registry", "_transport", "_uncounted", "_unread", "_url", "_waiting",
-        "deadline", "gone", "on_header", "on_url", "waits_since",
+        "_in_head", "_known", "_learns", "_length", "_limits", "_lines", "_overhead", "_parser",
+        "_receiving", "_refusal", "_registry", "_transport", "_uncounted", "_unread", "_url",
+        "_waiting", "deadline", "gone", "on_header", "on_url", "waits_since",
     )  # fmt: skip
 
     def __init__(self, registry: ConnectionRegistry, *, admitted: bool = False) -> None:
@@ -54,6 +55,9 @@ class Connection:
         self._parser: Any = httptools.HttpRequestParser(self)
         self._transport: Transport = None  # type: ignore[assignment]
         self._waiting: deque[WireRequest] = deque()
+        self._known: Known | None = None
+        """Reads requests with a head like that of the first."""
+        self._learns = registry.front.knows_heads
         self._busy = False
         self._ended = False
         """The rest is not read: the last request has arrived, or something else than a request."""
@@ -110,6 +114,11 @@ class Connection:
         self._headers = {}
 
     def data_received(self, data: bytes) -> None:
+        if self._known is not None and not (self._busy or self._receiving or self._ended):
+            known = self._known(data)
+            if known is not None and len(known[1]) <= self._uncounted:
+                self._take(WireRequest(self, b"POST", b"/", *known, True, 0))
+                return
         if self._ended:
             self._discard(len(data))
             return
@@ -123,6 +132,9 @@ class Connection:
                 self._parser.feed_data(data)
                 if self._receiving:
                     self._measure(data)
+                elif self._learns:
+                    self._learns = False
+                    self._known = learn(data, self._headers)
             else:
                 self._feed_pieces(data)
         except httptools.HttpParserUpgrade:
@@ -211,9 +223,12 @@ class Connection:
             if len(self._waiting) >= _PIPELINE:
                 self._transport.pause()
             return
+        self._take(request)
+
+    def _take(self, request: WireRequest) -> None:
         self._busy = True
         self.waits_since = self.deadline = 0.0
-        self._held_request = held
+        self._held_request = request.held
         self._front.handle(request)
 
     # Called by the front door.
@@ -246,8 +261,7 @@ class Connection:
             request = self._waiting.popleft()
             if len(self._waiting) < _PIPELINE // 2:
                 self._transport.resume()
-            self._held_request = request.held
-            self._front.handle(request)
+            self._take(request)
             return
         self._busy = False
         if self._refusal is not None:

@@ -21,6 +21,8 @@ _SLOW_SECONDS = 1.0
 class Front(Protocol):
     """Answers requests, now or later, through `request.connection.reply`."""
 
+    knows_heads: bool
+
     def handle(self, request: WireRequest) -> None: ...
 
 

@@ -18,7 +18,7 @@ from keyfold_engine.engine.direct.writes import (
     DirectPut,
     DirectUpdate,
 )
-from keyfold_engine.engine.plain_places import NOT_PLAIN
+from keyfold_engine.engine.places import NOT_PLAIN
 from keyfold_engine.engine.storage import SchemaMoved, Session
 from keyfold_engine.errors import Corrupt, StorageError
 from keyfold_engine.expressions import parameters

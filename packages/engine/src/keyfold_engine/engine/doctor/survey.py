@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from keyfold_engine.engine.doctor.pages import SCHEMA_ROOT, PageDamaged, Pages, Values
-from keyfold_engine.engine.place_hash import HASH_BYTES
+from keyfold_engine.engine.places import HASH_BYTES
 from keyfold_engine.engine.tables import TableDefinition
 
 DEFINITIONS = ("sqlite_schema", "tables", "streams")

@@ -6,7 +6,7 @@ from typing import Any
 
 from keyfold_engine.engine import selection, start_key
 from keyfold_engine.engine.database import Database
-from keyfold_engine.engine.place_hash import HASH_BYTES
+from keyfold_engine.engine.places import HASH_BYTES
 from keyfold_engine.engine.read import Reading, key_range, read_page
 from keyfold_engine.engine.tables import IndexDefinition, TableDefinition
 from keyfold_engine.errors import ValidationError

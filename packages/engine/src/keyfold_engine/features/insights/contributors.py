@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import orjson
 
-from keyfold_engine.engine.place_hash import HASH_BYTES
+from keyfold_engine.engine.places import HASH_BYTES
 from keyfold_engine.engine.tables import TableDefinition, after
 from keyfold_engine.values import Item
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from keyfold_engine.engine import Engine
-from keyfold_engine.engine.place_hash import partition_hash, shard_of
+from keyfold_engine.engine.places import partition_hash, shard_of
 
 
 @pytest.mark.parametrize(
