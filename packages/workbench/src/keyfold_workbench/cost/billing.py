@@ -14,7 +14,7 @@ from keyfold_engine.limits import (
     PARTITION_WRITE_UNITS,
     STORAGE_OVERHEAD_BYTES,
 )
-from keyfold_workbench.cost import feed_page, upkeep, views
+from keyfold_workbench.cost import feed_page, upkeep
 from keyfold_workbench.cost.bill import (
     Bill,
     FeedLine,
@@ -100,7 +100,10 @@ class _Counting:
 
     def _view(self, name: str) -> ViewLine:
         rate = self.figures.view_rate(self.figures.workload.views[name])
-        found = tuple(views.reads(self.figures, name))
+        # A collection of the view's name reads all of it.
+        named = name in self.schema.by_pattern
+        names = (name,) if named else self.figures.workload.views[name].reads
+        found = tuple(read(self.figures, self.schema.by_pattern[one]) for one in names)
         for each in found:
             self.reads[each.path].append((each.total, rate))
             self.serves[each.path].append(name)

@@ -5,6 +5,7 @@ What is noted has no size: the workload says how large an item of each entity is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -22,6 +23,11 @@ IN_TRANSACTION = 2
 TYPE = "type_"
 """Names the entity of a sample item, where its table does not."""
 SINGLE = ("PutItem", "UpdateItem", "DeleteItem")
+
+
+def python_name(name: str) -> str:
+    """The name of a table, index or field in a sample design."""
+    return f"f_{re.sub(r'[^0-9A-Za-z_]', '_', name)}"
 
 
 @dataclass(frozen=True)
@@ -143,8 +149,11 @@ class TouchLedger(EmbeddedClient):
         self, table: str, index: str | None, items: list[Item], consistent: bool
     ) -> Touch:
         entities = tuple(self._entity(table, item) for item in items)
-        name = self._tables[table].name
-        return Touch("read", name, index, entities, consistent=consistent, streamed=self.streamed)
+        known = self._tables[table]
+        index = next((one.name for one in known.indexes if python_name(one.name) == index), None)
+        return Touch(
+            "read", known.name, index, entities, consistent=consistent, streamed=self.streamed
+        )
 
     def _entity(self, table: str, item: Item) -> str:
         """The entity of an item; "" is one of keyfold's own."""

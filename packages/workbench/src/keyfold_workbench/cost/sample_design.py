@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import new_class
 from typing import Annotated, Any
@@ -42,7 +42,7 @@ from keyfold.maintain.feed.flag import Flag
 from keyfold.maintain.related import Related
 from keyfold.runtime import Design
 from keyfold_engine.expressions.ast import Path
-from keyfold_workbench.cost.ledger import TYPE
+from keyfold_workbench.cost.ledger import TYPE, python_name
 from keyfold_workbench.cost.sizes import keys
 
 FLAG, PLACE = "f_when_", "f_place_"
@@ -50,10 +50,6 @@ FLAG, PLACE = "f_when_", "f_place_"
 NO_KEY = "key"
 ENABLED, SINCE = "f_enabled_", "f_since_"
 NUMBER = "012d"
-
-
-def python_name(name: str) -> str:
-    return f"f_{re.sub(r'[^0-9A-Za-z_]', '_', name)}"
 
 
 def pairs_of(schema: Schema, each: Follows) -> dict[str, str]:
@@ -95,7 +91,7 @@ class SampleDesign:
                 sort=table.sort,
                 partition_type=table.partition_type,
                 sort_type=table.sort_type,
-                indexes=table.indexes,
+                indexes=[replace(one, name=python_name(one.name)) for one in table.indexes],
                 ttl=table.ttl,
                 stream="NEW_AND_OLD_IMAGES" if table.stream or follows else None,
                 type_attribute=table.type_attribute or TYPE,
@@ -265,7 +261,7 @@ class SampleDesign:
             if len(decided) > 1 and isinstance(sides[0], str):
                 sides[0] = f"{{{PLACE}}}{DELIMITER}{sides[0]}"
             when = (FLAG,) if len(decided) == 1 else (PLACE,) if decided else ()
-            body[f"on_{number}"] = On(name, *sides, when=when, escape=True)
+            body[f"on_{number}"] = On(python_name(name), *sides, when=when, escape=True)
 
     def _texts(
         self, entity: EntitySchema, owner: TableSchema | Index, key: KeyTemplates
@@ -386,8 +382,8 @@ def _recorded(_: Any) -> Recorded:
 
 
 def _through(child: Any, each: Follows) -> str:
-    placed = child.__spec__.placements.values()
-    return next((one.name for one in placed if each.found and one.index == each.found), "key")
+    placed, index = child.__spec__.placements.values(), python_name(each.found or "")
+    return next((one.name for one in placed if one.index == index), "key")
 
 
 def _via(each: Follows) -> dict[str, str]:

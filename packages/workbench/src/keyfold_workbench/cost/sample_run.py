@@ -17,14 +17,13 @@ from keyfold.streams import stream_handler
 from keyfold.streams.record import TTL_PRINCIPAL
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
-from keyfold_workbench.cost.ledger import Touch, TouchLedger
+from keyfold_workbench.cost.ledger import Touch, TouchLedger, python_name
 from keyfold_workbench.cost.sample_design import (
     ENABLED,
     FLAG,
     PLACE,
     SampleDesign,
     listed_in,
-    python_name,
 )
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -51,7 +50,7 @@ class SampleWrite:
     expired: bool = False
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def touches(write: SampleWrite, counts: Counts) -> tuple[Touch, ...]:
     """All that one call touches."""
     run = _SampleRun(write, dict(counts))

@@ -21,9 +21,9 @@ from keyfold.maintain.shards import TYPE_NAME
 from keyfold_engine.values.units import read_units, write_units
 from keyfold_workbench.cost.charge import SUPPORT, Part, PricedWrite, Store, Why, for_purpose, times
 from keyfold_workbench.cost.design_numbers import DesignNumbers
-from keyfold_workbench.cost.ledger import Touch
+from keyfold_workbench.cost.ledger import Touch, python_name
 from keyfold_workbench.cost.reads import read
-from keyfold_workbench.cost.sample_design import listed_in, pairs_of, python_name
+from keyfold_workbench.cost.sample_design import listed_in, pairs_of
 from keyfold_workbench.cost.sample_run import APPEARS, SampleWrite, touches
 from keyfold_workbench.cost.sizes import keys
 from keyfold_workbench.cost.workload import WriteLoad
@@ -199,19 +199,12 @@ def _sample(
     figures: DesignNumbers, effects: tuple[Effect, ...], *, joined: bool, expired: bool = False
 ) -> SampleWrite:
     schema, changed = figures.schema, defaultdict[str, set[str]](set)
-    consumers = []
+    consumers: list[tuple[ConsumerSchema, tuple[Effect, ...]]] = []
     for effect in effects:
         changed[effect.entity] |= changed_fields(schema, effect)
-        event = EVENTS_OF.get(effect.action, "MODIFY")
-        entity = schema.by_entity[effect.entity]
-        for consumer in figures.processors(entity) if schema.enforced else ():
-            watched = not consumer.watches or is_shown(effect, consumer.watches)
-            if event in (consumer.events or (event,)) and watched:
-                written = (*_own_effects(figures, consumer), *figures.consumer(consumer).writes)
-                known = tuple(e for e in written if e.entity in schema.by_entity)
-                consumers.append((consumer, known))
-                for one in known:
-                    changed[one.entity] |= changed_fields(schema, one)
+        consumers += list(_reacting(figures, effect)) if schema.enforced else []
+    for one in (one for _, written in consumers for one in written):
+        changed[one.entity] |= changed_fields(schema, one)
     gone = {effect.entity for effect in effects if effect.action == "delete"}
     amounts = (e for e in schema.follows if e.fact == "amount" and e.target in gone)
     part = figures.part_of({*changed, *(e.source for e in amounts if e.sync == "stream")})
@@ -324,16 +317,11 @@ def _described(figures: DesignNumbers, effect: Effect) -> Iterator[Part]:
     """What the consumers and feeds of a described design do: they are not keyfold's."""
     schema = figures.schema
     entity = schema.by_entity[effect.entity]
-    event = EVENTS_OF.get(effect.action, "MODIFY")
-    for consumer in () if schema.enforced else figures.processors(entity):
-        watched = not consumer.watches or is_shown(effect, consumer.watches)
-        if event in (consumer.events or (event,)) and watched:
-            load = figures.consumer(consumer)
-            yield from _stated(figures, consumer)
-            for one in (*_own_effects(figures, consumer), *load.writes):
-                if one.entity in schema.by_entity:
-                    found = _parts(figures, consumer.name, (one,), joined=False)
-                    yield from _afterwards(found, load.share, "processor")
+    for consumer, written in () if schema.enforced else _reacting(figures, effect):
+        yield from _stated(figures, consumer)
+        for one in written:
+            found = _parts(figures, consumer.name, (one,), joined=False)
+            yield from _afterwards(found, figures.consumer(consumer).share, "processor")
     for feed in () if schema.enforced else figures.posting(entity):
         if feed.item in schema.by_entity and feed.mode != "fan_in" and effect.action in APPEARS:
             copy = (Effect("put", feed.item),)
@@ -345,10 +333,19 @@ def _afterwards(parts: Iterable[Part], count: float, why: Why) -> Iterator[Part]
     return (replace(part, streamed=True) for part in for_purpose(times(parts, count), why))
 
 
-def _own_effects(figures: DesignNumbers, consumer: ConsumerSchema) -> Iterator[Effect]:
-    """A consumer's stated effects, without those of declared structures."""
-    kept = {each.target for each in figures.schema.follows if each.fact == "amount"}
-    copies = (each for each in figures.schema.follows if each.fact == "copy")
-    kept |= {each.target for each in copies if each.sync == "stream"}
-    kept |= {feed.item for feed in figures.schema.feeds}
-    return (effect for effect in consumer.effects if effect.entity not in kept)
+def _reacting(
+    figures: DesignNumbers, effect: Effect
+) -> Iterator[tuple[ConsumerSchema, tuple[Effect, ...]]]:
+    """The processors of a write, with what they write besides declared structures."""
+    schema = figures.schema
+    event = EVENTS_OF.get(effect.action, "MODIFY")
+    kept = {feed.item for feed in schema.feeds}
+    for each in schema.follows:
+        if each.fact == "amount" or (each.fact == "copy" and each.sync == "stream"):
+            kept.add(each.target)
+    for consumer in figures.processors(schema.by_entity[effect.entity]):
+        watched = not consumer.watches or is_shown(effect, consumer.watches)
+        if watched and event in (consumer.events or (event,)):
+            own = (one for one in consumer.effects if one.entity not in kept)
+            written = (*own, *figures.consumer(consumer).writes)
+            yield consumer, tuple(one for one in written if one.entity in schema.by_entity)

@@ -150,7 +150,7 @@ def test_a_price_does_not_depend_on_what_was_priced_before() -> None:
     assert bill(design.schema, Workload()) == first
 
 
-def test_what_cannot_be_made_is_priced_as_its_item_alone_and_the_report_says_so() -> None:
+def test_what_cannot_be_made_is_priced_without_and_the_report_says_so() -> None:
     schema = design_file("""
 design: clubs
 tables: {clubs: {key: [PK, SK]}}
