@@ -112,5 +112,9 @@ def _create_if_missing(client: Client, name: str, directory: Path) -> None:
                 f"The table {name} does not exist, and {directory} has no table definition. "
                 "Create the table first."
             ) from None
-        client.call("CreateTable", {**orjson.loads(found[0].read_bytes()), "TableName": name})
+        try:
+            definition = {**orjson.loads(found[0].read_bytes()), "TableName": name}
+        except (ValueError, TypeError) as error:
+            raise KeyfoldError(f"{found[0]}: not the definition of a table ({error})") from None
+        client.call("CreateTable", definition)
         run_by(client.call, until_active(name))

@@ -26,6 +26,7 @@ from keyfold.design.formats import (
     iso_seconds,
 )
 from keyfold.errors import PlanError, ValidationError, ValueRefused
+from keyfold_engine.limits import NESTING_LEVELS
 from keyfold_engine.values.codec import decode as decode_value
 from keyfold_engine.values.codec import encode as encode_value
 from keyfold_engine.values.number import normalise
@@ -90,6 +91,8 @@ def document(value: Any) -> dict[str, Any]:
         return encode_value(_storable(value))
     except TypeError as refused:
         raise ValueRefused(str(refused)) from None
+    except RecursionError:
+        raise ValueRefused(f"it is nested deeper than {NESTING_LEVELS} levels") from None
 
 
 def _storable(value: Any) -> Any:

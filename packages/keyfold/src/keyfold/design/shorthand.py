@@ -45,7 +45,7 @@ _EFFECT = re.compile(
     r"(?P<action>\w+)\s+(?P<each>each\s+)?(?P<entity>\w+)"
     r"(?:\s*\((?P<fields>[^)]*)\))?(?:\s+(?P<guarded>guarded|unguarded))?(?:\s+via\s+(?P<via>\S+))?"
 )
-_CALL = re.compile(r"begins_with\s*\(\s*(?P<attr>[\w.#-]+)\s*,\s*(?P<value>.+?)\s*\)", re.I)
+_CALL = re.compile(r"begins_with\s*\(\s*(?P<attr>[\w.#-]+)\s*,(?P<value>.+)\)", re.I)
 _INFIX = re.compile(
     r"(?:(?P<attr>[\w.#-]+)\s*)??(?P<op>begins_with\b|between\b|<=|>=|=|<|>)\s*(?P<value>.+)", re.I
 )
@@ -157,6 +157,8 @@ def condition(text: str, *, place: str = "") -> tuple[str, SortCondition] | None
 
 def clauses(text: str) -> list[str]:
     """The parts of `PK=ROOM#<roomId>, SK begins_with MEMBER#`."""
+    # What divides clauses is looked for at each space.
+    text = re.sub(r"\s{9,}", " ", text)
     joined = r"\s*,\s*(?![^()]*\))|\s+(?:AND|WHERE)\s+"
     if " between " not in text:
         joined += r"|\s+and\s+"

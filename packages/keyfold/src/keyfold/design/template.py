@@ -116,8 +116,11 @@ class Template:
             if isinstance(part, Literal):
                 pieces.append(re.escape(part.text))
                 continue
-            # A value ends where the literal after it first occurs.
-            held = ".+" if self.is_bare_field else f"[^{DELIMITER}]*?"
+            # A value ends where the literal after it first occurs, and nowhere else: a key of
+            # delimiters alone would be tried in all ways.
+            end = self.ends.get(part, DELIMITER)
+            apart = f"(?!{re.escape(end)})" if end[0] != DELIMITER else ""
+            held = ".+" if self.is_bare_field else f"(?:{apart}[^{DELIMITER}])*?"
             if part.format.width is not None and not self.is_bare_field:
                 held = f"[^{DELIMITER}]{{{part.format.width}}}"
             if part.field not in seen and not part.format.coarse:

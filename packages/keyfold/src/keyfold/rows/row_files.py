@@ -15,6 +15,8 @@ from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.errors import KeyfoldError
 from keyfold.settings import nearest
+from keyfold_engine.limits import ITEM_BYTES
+from keyfold_engine.values.wire import check_item
 
 MOST_TOLD = 20
 _EMPTY = ("", None)
@@ -30,6 +32,10 @@ class RowReader:
 
     def __post_init__(self) -> None:
         spec = self.entity.__spec__
+        names = [name for name in self.mapping.values() if name]
+        for name in names:
+            if names.count(name) > 1:
+                raise KeyfoldError(f"--map gives the field {name} two columns; give it one")
         for column, name in self.mapping.items():
             if name and name not in spec.fields:
                 known = nearest(name, spec.fields)
@@ -42,12 +48,18 @@ class RowReader:
         found: list[str] = []
         for place, row in self._rows():
             try:
-                self._entity(row)
+                self._check(self._entity(row))
             except (ValidationError, KeyfoldError, ValueError) as problem:
                 found.append(f"{self.path}:{place}: {_reason(problem)}")
                 if len(found) == MOST_TOLD:
                     break
         return found
+
+    def _check(self, entity: Entity) -> None:
+        """Refuse what the backend would refuse, when other rows are written already."""
+        size = check_item(entity.__spec__.encode(entity)).size
+        if size > ITEM_BYTES:
+            raise KeyfoldError(f"the item has {size:,} bytes; DynamoDB takes {ITEM_BYTES:,}")
 
     def entities(self) -> Iterator[Entity]:
         for _, row in self._rows():
@@ -70,26 +82,35 @@ class RowReader:
                 if not line.strip():
                     continue
                 try:
-                    row = json.loads(line, parse_float=str)
+                    row = _parsed(line, parse_float=str)
                 except json.JSONDecodeError as error:
                     raise KeyfoldError(
                         f"{self.path}:{place}: this is not JSON: {error.msg}"
                     ) from None
+                except ValueError as error:
+                    raise KeyfoldError(f"{self.path}:{place}: {error}") from None
                 if not isinstance(row, dict):
                     raise KeyfoldError(f"{self.path}:{place}: expected an object of fields")
                 yield place, row
 
     def _table(self) -> Iterator[tuple[int, dict[str, Any]]]:
         with self.path.open(encoding="utf-8-sig", newline="") as lines:
-            rows = csv.DictReader(lines, delimiter="\t" if self.path.suffix == ".tsv" else ",")
+            delimiter = "\t" if self.path.suffix == ".tsv" else ","
+            rows = csv.reader(lines, delimiter=delimiter, strict=True)
             try:
+                header = next(rows, [])
+                for column in header:
+                    if header.count(column) > 1:
+                        raise KeyfoldError(f"{self.path}: two columns are called {column!r}")
                 for row in rows:
-                    if None in row:
+                    if row and len(row) != len(header):
+                        amount = "more" if len(row) > len(header) else "fewer"
                         raise KeyfoldError(
-                            f"{self.path}:{rows.line_num}: the row has more values than the "
+                            f"{self.path}:{rows.line_num}: the row has {amount} values than the "
                             "header has columns"
                         )
-                    yield rows.line_num, row
+                    if row:
+                        yield rows.line_num, dict(zip(header, row, strict=True))
             except csv.Error as error:
                 raise KeyfoldError(
                     f"{self.path}:{rows.line_num}: this is not CSV: {error}"
@@ -113,6 +134,8 @@ class RowReader:
                     f"{spec.name} has no field {column}: add --map {column}=FIELD, or "
                     f"--map {column}= to leave it out; {nearest(column, spec.fields)}"
                 )
+            if name in values:
+                raise KeyfoldError(f"two columns give {name}; one of them is {column}")
             given = _value(spec, name, value)
             if given is not None:
                 values[name] = given
@@ -131,10 +154,27 @@ def _value(spec: EntitySpec, name: str, value: Any) -> Any:
     ):
         text = value.strip()
         if text[:1] in ("[", "{"):
-            return json.loads(text)
+            return _parsed(text)
         if kind.endswith("_set") or kind == "list":
             return [part.strip() for part in text.split(";") if part.strip()]
     return value
+
+
+def _parsed(text: str, **options: Any) -> Any:
+    """JSON, without what its parser passes over or fails on."""
+    try:
+        return json.loads(text, object_pairs_hook=_object, **options)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deep") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the JSON has {twice!r} twice in one object")
+    return found
 
 
 def _reason(problem: Exception) -> str:

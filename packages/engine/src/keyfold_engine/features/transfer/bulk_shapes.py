@@ -18,8 +18,8 @@ from keyfold_engine.engine.shapes.kinds import (
     text,
 )
 from keyfold_engine.engine.shapes.words import LONG_ARN, TABLE
+from keyfold_engine.features.transfer.shapes import BUCKET
 
-_BUCKET = text(at_most(255), pattern(r"^[a-z0-9A-Z]+[\.\-\w]*[a-z0-9A-Z]+$"))
 _OWNER = text(pattern(r"[0-9]{12}"))
 _PREFIX = text(at_most(1024))
 _ARN = required(LONG_ARN)
@@ -32,7 +32,7 @@ REQUESTS: dict[str, Structure] = {
             structure(
                 "InputS3Configuration",
                 S3BucketOwner=_OWNER,
-                S3Bucket=required(_BUCKET),
+                S3Bucket=required(BUCKET),
                 S3KeyPrefix=_PREFIX,
                 InputFormat=required(text(one_of("DYNAMODB_JSON", "ION"))),
                 InputCompressionType=text(one_of("GZIP", "ZSTD", "NONE")),
@@ -42,7 +42,7 @@ REQUESTS: dict[str, Structure] = {
             structure(
                 "OutputS3Configuration",
                 S3BucketOwner=_OWNER,
-                S3Bucket=_BUCKET,
+                S3Bucket=BUCKET,
                 S3KeyPrefix=_PREFIX,
                 S3SseAlgorithm=text(one_of("AES256", "KMS")),
                 S3SseKmsKeyId=text(at_least(1), at_most(2048)),

@@ -30,7 +30,11 @@ from keyfold_engine.engine.shapes.tables import (
 from keyfold_engine.engine.shapes.words import ARN, ATTRIBUTES, EXPRESSION, LONG_ARN, NAME, NAMES
 
 _MOMENT = Number("Double")
-_BUCKET = required(text(at_most(255), pattern(r"^[a-z0-9A-Z]+[\.\-\w]*[a-z0-9A-Z]+$")))
+BUCKET = text(
+    at_most(255),
+    pattern(r"^[a-z0-9A-Z]+[\.\-\w]*[a-z0-9A-Z]+$", linear=r"[a-z0-9A-Z][\.\-\w]*[a-z0-9A-Z]"),
+)
+_BUCKET = required(BUCKET)
 _OWNER = text(pattern(r"[0-9]{12}"))
 _PREFIX = text(at_most(1024))
 _CLIENT_TOKEN = text(pattern(r"^[^\$]+$"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from keyfold.errors import KeyfoldError
 
-_ANSWER = re.compile(r"<!--\s*keyfold:\s*(?P<said>.*?)\s*-->")
+_ANSWER = re.compile(r"<!--\s*keyfold:(?P<said>.*?)-->")
 WORDS = (
     "entity NAME (what follows is about NAME), yes (it is as keyfold read it), ignore (it is not "
     "part of the design), or a statement, as Order: PK=ORDER#<orderId>, SK=META"
@@ -43,7 +43,7 @@ def find_answers(text: str) -> list[LineAnswer]:
         fenced ^= re.match(r"\s*(?:```|~~~)", content) is not None
         for hit in _ANSWER.finditer(content) if not fenced and "<!--" in content else ():
             rest = content[: hit.start()] + content[hit.end() :]
-            found.append(LineAnswer(line, hit["said"], not rest.strip(" |")))
+            found.append(LineAnswer(line, hit["said"].strip(), not rest.strip(" |")))
     return found
 
 

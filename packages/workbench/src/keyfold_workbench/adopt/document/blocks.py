@@ -64,6 +64,14 @@ class _Position:
     label: str = ""
 
 
+MOST_SPACE = 50
+"""Between two words of a line: patterns of ours try many ways to divide it."""
+MOST_LETTERS = 5_000
+"""In a line that is read: an image in base64 tells no keys."""
+_MUCH_SPACE = re.compile(rf"[^\S\n]{{{MOST_SPACE},}}")
+_LONG_LINE = re.compile(rf"[^\n]{{{MOST_LETTERS},}}")
+
+
 def split(text: str) -> list[Block]:
     """The blocks of a document."""
     size = len(text.encode())
@@ -73,7 +81,8 @@ def split(text: str) -> list[Block]:
             "Give the part that describes the tables."
         )
     # Only whole lines matter, so emphasis and links are not parsed: hostile ones cost nothing.
-    text = text.translate(_HALF_WIDTH)
+    text = _MUCH_SPACE.sub(" " * MOST_SPACE, text.translate(_HALF_WIDTH))
+    text = _LONG_LINE.sub("", text)
     for words, english in KEY_WORDS:
         text = words.sub(english, text)
     parser = MarkdownIt("commonmark").enable("table").disable("inline")

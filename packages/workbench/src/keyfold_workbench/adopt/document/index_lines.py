@@ -12,7 +12,7 @@ from keyfold_workbench.adopt.document.telling import attribute_in
 _PAIR_INDEX = re.compile(
     rf"(?i)\s*(?:[-*]\s*)?(?:({INDEX}):\s*)?([A-Za-z]\w*)\s*\+\s*(?:SK|sort key):?\s*(\w+)"
 )
-_INDEX_NAME = re.compile(r"[A-Za-z][\w.]*(?:[-_][\w.]+)*[-_]?(?:[Ii]ndex|gsi|GSI)\b|\bby[-_]\w+")
+_INDEX_NAME = re.compile(r"[A-Za-z](?:[\w.]|-(?!-))*(?:[Ii]ndex|gsi|GSI)\b|\bby[-_]\w+")
 
 
 def tell_named_index(here: Here, line: int, text: str) -> str:

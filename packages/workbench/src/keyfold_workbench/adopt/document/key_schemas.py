@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from keyfold.design.yaml_text import DesignFileError, read_yaml
 from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.key_side import Side
 from keyfold_workbench.adopt.document.statements import IndexStatement, TableStatement
@@ -17,15 +18,22 @@ _OPTION = re.compile(r"--(table-name|key-schema|attribute-definitions|global-sec
 _PAIR = re.compile(r"AttributeName=(\w+),\s*(?:KeyType|AttributeType)=(\w+)")
 
 
-class _Loader(yaml.SafeLoader):
-    """Reads what a template's functions are about: !Sub 'orders-${Stage}' is its text."""
+def _data(text: str) -> Any:
+    """A fence's YAML or JSON as texts, lists and mappings; None if it is neither.
+
+    What a template's functions are about stands for them: !Sub 'orders-${Stage}' is its text.
+    """
+    try:
+        root = read_yaml(text, "fence")
+    except DesignFileError:
+        return None
+    return None if root is None else _plain(root)
 
 
-def _argument(_: yaml.SafeLoader, __: str, node: yaml.Node) -> object:
-    return node.value
-
-
-_Loader.add_multi_constructor("!", _argument)
+def _plain(node: yaml.Node) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return {str(name.value): _plain(value) for name, value in node.value}
+    return list(map(_plain, node.value)) if isinstance(node, yaml.SequenceNode) else node.value
 
 
 def read_key_schemas(here: Here) -> bool:
@@ -40,11 +48,7 @@ def read_key_schemas(here: Here) -> bool:
 
 
 def _in_data(text: str) -> Iterator[dict[str, Any]]:
-    try:
-        data = yaml.load(text, Loader=_Loader)
-    except (yaml.YAMLError, RecursionError):
-        return
-    waiting = [data]
+    waiting = [_data(text)]
     while waiting:
         each = waiting.pop()
         if isinstance(each, dict):
@@ -71,7 +75,7 @@ def _in_commands(text: str) -> Iterator[dict[str, Any]]:
         ]
         of_indexes = options.get("global-secondary-indexes", "")
         given = re.search(r"['\"]\s*(\[\s*\{\s*\".*\])\s*['\"]", of_indexes, re.S)
-        indexes = yaml.safe_load(given[1]) if given else _short(of_indexes)
+        indexes = _data(given[1]) if given else _short(of_indexes)
         yield {"TableName": name[0] if name else "", "KeySchema": keys,
                "AttributeDefinitions": types, "GlobalSecondaryIndexes": indexes}  # fmt: skip
 

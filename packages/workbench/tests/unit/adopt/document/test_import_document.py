@@ -161,3 +161,12 @@ def test_a_document_of_ten_megabytes_is_refused(
     path.write_text("x" * 10_000_000)
     assert main(["import", str(path)]) == 2
     assert "2,000,000 is the most" in capsys.readouterr().err
+
+
+def test_aliases_in_a_fence_are_not_followed_without_limit(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 30)]
+    fence = "\n".join(["```yaml", "KeySchema: x", *lines, "```"])
+    broken = "```\naws dynamodb create-table --global-secondary-indexes '[{]'\n```\n"
+    made = design_of(f"{DOCUMENT}\n{fence}\n{broken}", "shop.md")
+    assert "Order" in made.schema.by_entity
