@@ -90,6 +90,10 @@ class _Noted:
         self.shown: Placed = []
         """The structures of which they show something."""
 
+    @property
+    def tells(self) -> bool:
+        return bool(self.counted or self.said or self.shown)
+
     def note(self, log: RowLog, entity: Entity, table: Table, item: WireItem) -> None:
         for place, structure in self.counted:
             for amount in structure.facts(entity):
@@ -112,7 +116,7 @@ def own_address(entity: Entity, table: Table, item: WireItem) -> bytes:
 
 
 class FactSurvey:
-    """One scan of all tables, or only of what numbers need."""
+    """One scan of all tables, or of those that the chosen structures or numbers need."""
 
     def __init__(
         self,
@@ -143,6 +147,15 @@ class FactSurvey:
             if isinstance(structure, MarkedStructure):
                 self._marked.append((place, structure))
 
+    @property
+    def tables(self) -> list[Table]:
+        """The tables with items that say or show something; a whole verification reads all."""
+        all_tables = list(self.structures.design.tables.values())
+        if self.indexes or self.audits:
+            return all_tables
+        telling = {entity.__table__ for entity, one in self._noted.items() if one.tells}
+        return [table for table in all_tables if table in telling]
+
     def scan(self, context: Context, found: OnDrift, progress: Progress | None = None) -> Flow[int]:
         """Scan everything; items that are wrong by themselves are reported page by page."""
         # Items have no reference cycles: examine only new objects, and these rarely.
@@ -157,7 +170,7 @@ class FactSurvey:
 
     def _scan(self, context: Context, found: OnDrift, progress: Progress | None) -> Flow[int]:
         scanned = 0
-        for table in self.structures.design.tables.values():
+        for table in self.tables:
             name = context.physical(table.schema)
             recognition = Recognition(table)
             walk = Walk("Scan", {"TableName": name, "ConsistentRead": True})

@@ -29,12 +29,15 @@ WireItem = dict[str, Any]
 
 
 class StoredOtherwise(KeyfoldError):
-    """The item has the value that was read, stored in another form: another time format, a NULL."""
+    """Items have the values that were read, in another form: another time format, a NULL."""
 
-    def __init__(self, ref: Ref[Any], item: WireItem) -> None:
-        super().__init__(f"{ref} is stored in another format than its declaration writes")
-        self.ref = ref
-        self.item = item
+    def __init__(self, *found: tuple[Ref[Any], WireItem]) -> None:
+        refs = ", ".join(str(ref) for ref, _ in found)
+        super().__init__(
+            f"{refs} {'is' if len(found) == 1 else 'are'} stored in another format than the "
+            "declaration writes"
+        )
+        self.found = found
 
 
 class Lingering(AlreadyExists):
@@ -167,7 +170,7 @@ def refusal_of(
             if objected is not None:
                 return objected
             if stored != item and (condition is None or evaluator(condition, spec)(found.__dict__)):
-                return StoredOtherwise(ref, item)
+                return StoredOtherwise((ref, item))
         objected = objection(spec, intent, item) if isinstance(intent, Update) else None
         return objected or not_met(ref, condition, item)
 

@@ -21,6 +21,7 @@ from keyfold.runtime.flow import Call, Flow
 from keyfold.runtime.guard import (
     CopiesMissing,
     Lingering,
+    StoredOtherwise,
 )
 from keyfold.runtime.intent import Delete, Intent, Put, Update
 from keyfold.runtime.plan import Plan
@@ -108,15 +109,24 @@ def _refusal(write: WireWrite, item: dict[str, Any] | None) -> Exception:
 
 
 def _explain(cancelled: TransactionCanceled, writes: Sequence[WireWrite]) -> Exception:
-    """The first refusal in terms of its intent; conflicts and throttling are retryable."""
+    """The first refusal in terms of its intent; conflicts and throttling are retryable.
+
+    What only the next attempt needs to know is told of all items at once.
+    """
     missing: list[Ref[Any]] = []
+    otherwise: list[tuple[Ref[Any], dict[str, Any]]] = []
     for reason, write in zip(cancelled.reasons, writes, strict=False):
         if reason.code != "ConditionalCheckFailed":
             continue
         if reason.item is None and _makes_item(write.intent):
             missing.append(write.intent.ref)
         else:
-            return _refusal(write, reason.item)
+            refusal = _refusal(write, reason.item)
+            if not isinstance(refusal, StoredOtherwise):
+                return refusal
+            otherwise += refusal.found
+    if otherwise:
+        return StoredOtherwise(*otherwise)
     if missing:
         return CopiesMissing(missing)
     if any(reason.code in PASSING for reason in cancelled.reasons):

@@ -65,10 +65,11 @@ def commit(
             if overflowing or not plan.can_overflow:
                 raise
             overflowing = True
-        except StoredOtherwise as found:
+        except StoredOtherwise as otherwise:
             if attempt == ATTEMPTS - 1:
                 raise
-            stored[found.ref.address] = found.item
+            for ref, item in otherwise.found:
+                stored[ref.address] = item
         except CopiesMissing as found:
             if attempt == ATTEMPTS - 1:
                 raise

@@ -8,7 +8,7 @@ import pytest
 
 from keyfold import Counter, Design, Entity, Id, Key, Pointer, check, create, delete
 from keyfold.errors import DeclarationError, NotFound, PlanError
-from keyfold.maintain import verify
+from keyfold.maintain import rebuild, verify
 from keyfold.streams import Consumer
 from keyfold.structures import Cascade
 from keyfold_engine.clients.embedded import EmbeddedClient
@@ -253,3 +253,27 @@ def test_a_pointer_that_is_missing_comes_back_with_the_next_change() -> None:
         db.update(post.key(post="p"), title="new")
         assert db.get(pointer.key(group="a", post="p")) == pointer(group="a", post="p", title="new")
         assert verify(db).clean
+
+
+def test_a_rebuild_of_one_structure_reads_the_tables_of_that_one() -> None:
+    design = Design("shelves")
+    shelves, others = design.table("Shelves"), design.table("Others")
+
+    class Shelf(Entity, table=shelves):
+        shelf_id: Id
+        books: Annotated[int, Counter("Book")] = 0
+        key = Key("SHELF#{shelf_id}", "SHELF")
+
+    class Book(Entity, table=shelves):
+        shelf_id: Id
+        book_id: Id
+        key = Key("SHELF#{shelf_id}", "BOOK#{book_id}")
+
+    class Other(Entity, table=others):
+        other_id: Id
+        key = Key("OTHER#{other_id}", "OTHER")
+
+    with design.open(":memory:") as db:
+        db.transact(create(Shelf(shelf_id="s")), create(Book(shelf_id="s", book_id="b")))
+        db.client.call("DeleteTable", {"TableName": "Others"})
+        assert rebuild(db, ["counter Shelf.books"]).scanned == 2

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keyfold import Db, Design, Entity, Id, Index, Key, On, Timestamp, Unique
+from keyfold import Db, Design, Entity, Id, Index, Key, On, Timestamp, Unique, delete
 from keyfold.errors import ConditionFailed
 
 design = Design("foreign")
@@ -76,3 +76,11 @@ def test_a_condition_that_does_not_hold_is_still_refused(db: Db) -> None:
     with pytest.raises(ConditionFailed, match="does not hold"):
         db.update(job, owner_id="ben", where=lambda j: j.cost > 3)
     assert _stored(db) == STORED
+
+
+def test_many_items_in_another_format_are_deleted_in_one_transaction(db: Db) -> None:
+    for number in range(20):
+        item = STORED | {"PK": {"S": f"JOB#{number}"}, "jobId": {"S": f"{number}"}}
+        db.client.call("PutItem", {"TableName": "foreign", "Item": item})
+    db.transact(*(delete(Job.key(job_id=f"{number}")) for number in range(20)))
+    assert db.get_many([Job.key(job_id=f"{number}") for number in range(20)]) == [None] * 20
