@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 from starlette.applications import Starlette
 
 from keyfold_systems.sellers.design import design
-from keyfold_systems.sellers.payloads import NewAccount
 from keyfold_systems.sellers.service import Sellers
+from keyfold_systems.sellers.views import NewAccount
 from keyfold_web import Identity
 from keyfold_web.app import ApiSettings, create_app
 from keyfold_web.consumers import following

@@ -16,8 +16,8 @@ from keyfold_demo.systems import find_systems
 from keyfold_systems.gg_core.service import GgCore
 from keyfold_systems.gg_core.views import NewUser
 from keyfold_systems.inviter.service import Inviter
-from keyfold_systems.sellers.payloads import NewAccount
 from keyfold_systems.sellers.service import Sellers
+from keyfold_systems.sellers.views import NewAccount
 from keyfold_systems.tamafriends.entities import UserProfile
 from keyfold_systems.tamafriends.service import TamaFriends
 from keyfold_web import Identity, Service

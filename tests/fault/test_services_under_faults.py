@@ -43,15 +43,15 @@ from keyfold_systems.search_room.service import SearchRoom
 from keyfold_systems.search_room.views import NewListing, NewRoom, RoomChange
 from keyfold_systems.sellers import design as sellers
 from keyfold_systems.sellers.entities import Catalog, Order, Season
-from keyfold_systems.sellers.payloads import (
+from keyfold_systems.sellers.service import Sellers
+from keyfold_systems.sellers.values import Product
+from keyfold_systems.sellers.views import (
     NewAccount,
     NewCatalog,
     NewOrder,
     NewSeason,
     OrderLine,
 )
-from keyfold_systems.sellers.service import Sellers
-from keyfold_systems.sellers.values import Product
 from keyfold_systems.tamafriends import design as tamafriends
 from keyfold_systems.tamafriends.entities import Comment, Post, UserProfile
 from keyfold_systems.tamafriends.service import TamaFriends
@@ -158,7 +158,7 @@ def season(town: Town) -> Work:
 
 def catalog(town: Town) -> Work:
     products = [Product(product_id="mint", product_name="Mint", price=Decimal("5.50"))]
-    new = NewCatalog(catalog_name="Cookies", is_public=True, products=products)
+    new = NewCatalog(catalog_name="Cookies", is_public_str="true", products=products)
     return partial(town.service.create_catalog, new, caller=PEOPLE[0])
 
 

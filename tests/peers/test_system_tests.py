@@ -16,7 +16,7 @@ FILES = {
     "search_room": ["test_document.py", "test_service.py"],
     "tamafriends": ["test_document.py", "test_adopted.py", "test_patterns.py", "test_counters.py"],
     "gg_core": ["test_document.py", "test_adopted.py", "test_feed.py"],
-    "sellers": ["test_patterns.py", "test_operations.py"],
+    "sellers": ["test_document.py", "test_operations.py"],
 }
 FULL = bool(os.environ.get("KEYFOLD_FULL"))
 

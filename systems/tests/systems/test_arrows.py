@@ -40,10 +40,6 @@ ARROWS = {
         Compatibility -> Room (room_id)
     """,
     "sellers": """
-        ProfileOfOwner -> Profile (copy)
-        SeasonOfProfile -> Season (copy)
-        CatalogUse -> Season (copy)
-        OrderById -> Order (copy)
         Profile -> Account (owner_account_id)
         Share -> Profile (profile_id), Account (target_account_id)
         Invite -> Profile (profile_id), Account (created_by_account_id)

@@ -1,4 +1,4 @@
-"""The design that runs today: five tables, ten indexes, ids with their prefixes as values."""
+"""The tables of today, as the document has them: five tables, ten indexes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,15 @@ from keyfold import (
     Timestamp,
     get,
 )
-from keyfold_systems.sellers import current_types as typed
-from keyfold_systems.sellers.values import LineItem, PaymentMethod, Permissions, Product
+from keyfold_systems.sellers.values import (
+    CleanId,
+    KeyId,
+    LineItem,
+    PaymentMethod,
+    Permissions,
+    Product,
+    YesOrNo,
+)
 
 design = Design("sellers-current", description="Sellers before the restructuring.")
 
@@ -74,108 +81,112 @@ catalogs = design.table(
 )
 
 
-class Account(typed.Account, Entity, table=accounts):
-    """Somebody who signs in, with a field that nothing reads any more."""
+class Account(Entity, table=accounts):
+    """A user, with the field that the pre-work removes."""
 
-    account_id: str
+    account_id: KeyId
     email: str
     given_name: str = ""
     is_admin: bool = False
     created_at: Timestamp | None = None
     updated_at: Timestamp | None = None
-    key = Key("{account_id}")
+
+    key = Key("ACCOUNT#{account_id}")
     by_email = On("email-index", "{email}")
 
 
-class Profile(typed.Profile, Entity, table=profiles):
+class Profile(Entity, table=profiles):
     """A seller: the METADATA record."""
 
-    profile_id: str
-    owner_account_id: str
+    profile_id: KeyId
+    owner_account_id: CleanId
     seller_name: str
     created_at: Timestamp
     updated_at: Timestamp | None = None
-    deleting_since: Timestamp | None = None
-    key = Key("{profile_id}", "METADATA")
+
+    key = Key("PROFILE#{profile_id}", "METADATA")
     by_owner = On("ownerAccountId-index", "{owner_account_id}")
 
 
-class Share(typed.Share, Entity, table=profiles):
-    """A permission: a SHARE# record of the profile."""
+class Share(Entity, table=profiles):
+    """What another account may do: a SHARE# record of the profile."""
 
-    profile_id: str
-    target_account_id: str
+    profile_id: KeyId
+    target_account_id: CleanId
     permissions: Permissions
     created_at: Timestamp
-    created_by_account_id: str
-    key = Key("{profile_id}", "SHARE#{target_account_id}")
+    created_by_account_id: CleanId
+
+    key = Key("PROFILE#{profile_id}", "SHARE#{target_account_id}")
     by_target = On("targetAccountId-index", "{target_account_id}")
 
 
-class Invite(typed.Invite, Entity, table=profiles):
+class Invite(Entity, table=profiles):
     """A code: an INVITE# record of the profile."""
 
-    profile_id: str
+    profile_id: KeyId
     invite_code: str
     permissions: Permissions
-    created_by_account_id: str
+    created_by_account_id: CleanId
     created_at: Timestamp
     expires_at: Annotated[Timestamp, Stored("epoch")]
     used_at: Timestamp | None = None
     used_by_account_id: str | None = None
-    key = Key("{profile_id}", "INVITE#{invite_code}")
+
+    key = Key("PROFILE#{profile_id}", "INVITE#{invite_code}")
     by_code = On("inviteCode-index", "{invite_code}")
 
 
-class Season(typed.Season, Entity, table=seasons):
+class Season(Entity, table=seasons):
     """A time of selling."""
 
-    season_id: str
-    profile_id: str
+    season_id: KeyId
+    profile_id: KeyId
     season_name: str
-    catalog_id: str
+    catalog_id: KeyId
     start_date: date
     end_date: date | None = None
     created_at: Timestamp
     updated_at: Timestamp | None = None
-    deleting_since: Timestamp | None = None
-    key = Key("{season_id}")
-    by_profile = On("profileId-index", "{profile_id}", "{created_at:iso}")
-    by_catalog = On("catalogId-index", "{catalog_id}")
+
+    key = Key("SEASON#{season_id}")
+    by_profile = On("profileId-index", "PROFILE#{profile_id}", "{created_at:iso}")
+    by_catalog = On("catalogId-index", "CATALOG#{catalog_id}")
 
 
-class Order(typed.Order, Entity, table=orders):
+class Order(Entity, table=orders):
     """What a customer ordered."""
 
-    order_id: str
-    season_id: str
-    profile_id: str
+    order_id: KeyId
+    season_id: KeyId
+    profile_id: KeyId
     customer_name: str
     customer_phone: str | None = None
-    line_items: list[LineItem]
     total_amount: Decimal
     payment_method: PaymentMethod
     notes: str | None = None
+    line_items: list[LineItem]
     order_date: date
     created_at: Timestamp
     updated_at: Timestamp | None = None
-    key = Key("{order_id}")
-    by_season = On("seasonId-index", "{season_id}", "{created_at:iso}")
-    by_profile = On("profileId-index", "{profile_id}", "{created_at:iso}")
+
+    key = Key("ORDER#{order_id}")
+    by_season = On("seasonId-index", "SEASON#{season_id}", "{created_at:iso}")
+    by_profile = On("profileId-index", "PROFILE#{profile_id}", "{created_at:iso}")
 
 
-class Catalog(typed.Catalog, Entity, table=catalogs):
+class Catalog(Entity, table=catalogs):
     """What can be sold."""
 
-    catalog_id: str
-    owner_account_id: str
+    catalog_id: KeyId
+    owner_account_id: CleanId
     catalog_name: str
-    is_public: bool
-    is_public_str: str
+    is_public_str: YesOrNo
     products: list[Product]
     created_at: Timestamp
     updated_at: Timestamp | None = None
-    key = Key("{catalog_id}")
+
+    key = Key("CATALOG#{catalog_id}")
     by_owner = On("ownerAccountId-index", "{owner_account_id}")
     by_newest = On("isPublic-createdAt-index", "{is_public_str}", "{created_at:iso}")
 

@@ -1,8 +1,7 @@
 """The way from the current design to the proposed one, in the document's order.
 
-Five migrations, one after the other: accounts (unique addresses, `isAdmin` gone), the document's
-phases 1 (profiles, shares, invites), 2 (seasons) and 3 (orders), and catalogs (private ones leave
-the public index).
+Its pre-work (`isAdmin` goes) and its phases 1 (profiles, shares, invites), 2 (seasons) and
+3 (orders). Phase 4 is the end of each: what is moved is compared, and the old table dropped.
 """
 
 from __future__ import annotations
@@ -17,6 +16,5 @@ accounts = load(_FOLDER / "accounts.yaml")
 profiles = load(_FOLDER / "profiles.yaml")
 seasons = load(_FOLDER / "seasons.yaml")
 orders = load(_FOLDER / "orders.yaml")
-catalogs = load(_FOLDER / "catalogs.yaml")
 
-migrations = (accounts, profiles, seasons, orders, catalogs)
+migrations = (accounts, profiles, seasons, orders)

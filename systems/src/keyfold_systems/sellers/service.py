@@ -1,44 +1,28 @@
-"""All operations of Sellers."""
+"""The service: `keyfold api keyfold_systems.sellers.service`."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from keyfold import AsyncDb, Design
-from keyfold_systems.sellers.accounts import AccountOperations
-from keyfold_systems.sellers.catalogs import CatalogOperations
 from keyfold_systems.sellers.design import design
 from keyfold_systems.sellers.entities import Catalog, Order, Season
-from keyfold_systems.sellers.invites import InviteOperations
-from keyfold_systems.sellers.live import LiveOperations
-from keyfold_systems.sellers.orders import OrderOperations
-from keyfold_systems.sellers.payloads import ListedOrder, ListedSeason
-from keyfold_systems.sellers.profiles import ProfileOperations
-from keyfold_systems.sellers.seasons import SeasonOperations
-from keyfold_systems.sellers.shares import ShareOperations
-from keyfold_web import Service, relation
+from keyfold_systems.sellers.operations.catalogs import Catalogs
+from keyfold_systems.sellers.operations.live import Live
+from keyfold_systems.sellers.operations.profiles import Profiles
+from keyfold_systems.sellers.operations.selling import Selling
+from keyfold_systems.sellers.operations.sharing import Sharing
+from keyfold_web import relation
 
 
-class Sellers(
-    AccountOperations,
-    ProfileOperations,
-    InviteOperations,
-    ShareOperations,
-    SeasonOperations,
-    OrderOperations,
-    CatalogOperations,
-    LiveOperations,
-    Service,
-):
+class Sellers(Profiles, Sharing, Selling, Catalogs, Live):
     """Seller profiles, who shares them, their seasons, orders and catalogs."""
 
     design: ClassVar[Design] = design
     idempotent = True
     relations = (
         relation(Season, "catalog", Catalog, catalog_id="catalog_id"),
-        relation(ListedSeason, "catalog", Catalog, catalog_id="catalog_id"),
-        relation(Order, "season", Season, season_id="season_id"),
-        relation(ListedOrder, "season", Season, season_id="season_id"),
+        relation(Order, "season", Season, profile_id="profile_id", season_id="season_id"),
     )
 
 

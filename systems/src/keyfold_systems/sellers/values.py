@@ -8,23 +8,30 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from keyfold import AtMost
+from keyfold import AtMost, InKey
 
 Permission = Literal["READ", "WRITE"]
 BOTH: Final[tuple[Permission, ...]] = ("READ", "WRITE")
 Permissions = Annotated[tuple[Permission, ...], AtMost(2), Field(min_length=1)]
 PaymentMethod = Literal["CASH", "CHECK", "CREDIT_CARD", "OTHER"]
+YesOrNo = Literal["true", "false"]
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 
+def casefold(address: str) -> str:
+    return address.casefold()
+
+
 def clean(value: object) -> object:
-    """An id without the prefix that it has in keys, and had in values before."""
+    """An id without the prefix that it has in keys: callers may give either."""
     if isinstance(value, str) and "#" in value:
         return value.rpartition("#")[2]
     return value
 
 
 CleanId = Annotated[str, Field(min_length=1, max_length=64), BeforeValidator(clean)]
+KeyId = Annotated[CleanId, InKey()]
+"""An id that is stored with its prefix alone, in the key or the index key of its name."""
 
 
 class LineItem(BaseModel):

@@ -19,7 +19,9 @@ from keyfold_engine.clock import ManualClock
 from keyfold_systems.sellers import design
 from keyfold_systems.sellers.entities import Catalog, Order, Season
 from keyfold_systems.sellers.patterns import account
-from keyfold_systems.sellers.payloads import (
+from keyfold_systems.sellers.service import Sellers
+from keyfold_systems.sellers.values import Permissions, Product
+from keyfold_systems.sellers.views import (
     NewAccount,
     NewCatalog,
     NewOrder,
@@ -27,8 +29,6 @@ from keyfold_systems.sellers.payloads import (
     NewShare,
     OrderLine,
 )
-from keyfold_systems.sellers.service import Sellers
-from keyfold_systems.sellers.values import Permissions, Product
 from keyfold_web import Identity
 
 OLGA, MIA, SAM = Identity.of("olga"), Identity.of("mia"), Identity.of("sam")
@@ -71,7 +71,9 @@ class World:
             Product(product_id="mint", product_name="Thin mint", price=Decimal("5.50")),
             Product(product_id="oat", product_name="Oat", price=Decimal("4")),
         ]
-        input = NewCatalog(catalog_name="Cookies", is_public=public, products=products)
+        input = NewCatalog(
+            catalog_name="Cookies", is_public_str="true" if public else "false", products=products
+        )
         return await self.service.create_catalog(input, caller=owner)
 
     async def season(self, profile_id: str, catalog_id: str, name: str = "Spring") -> Season:
@@ -84,15 +86,20 @@ class World:
         return await self.service.create_season(input, caller=OLGA)
 
     async def order(
-        self, season_id: str, quantity: int = 2, caller: Identity = OLGA, payment: str = "CASH"
+        self,
+        season_id: str,
+        quantity: int = 2,
+        caller: Identity = OLGA,
+        profile_id: str | None = None,
     ) -> Order:
         line = OrderLine(product_id="mint", quantity=quantity)
         input = NewOrder.model_validate(
             {
                 "season_id": season_id,
+                "profile_id": profile_id,
                 "customer_name": "Ms. Doe",
                 "line_items": [line],
-                "payment_method": payment,
+                "payment_method": "CASH",
                 "order_date": date(2026, 3, 2),
             }
         )

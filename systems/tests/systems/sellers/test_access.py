@@ -12,8 +12,8 @@ import pytest
 from tests.systems.access import Matrix, Scene, fresh
 
 from keyfold_systems.sellers import design
-from keyfold_systems.sellers.payloads import NewInvite, NewSeason
 from keyfold_systems.sellers.service import Sellers
+from keyfold_systems.sellers.views import NewInvite, NewSeason
 from keyfold_web import ANONYMOUS, Identity, NotAllowed, PageRequest
 
 from .conftest import MIA, OLGA, ROOT, SAM, World
@@ -25,11 +25,10 @@ MATRIX = Matrix(
     createMyAccount        401        yes       409     409     409    409
     getMyAccount           401        404       yes     yes     yes    yes
     updateMyAccount        401        404       yes     yes     yes    yes
-    getAccount             401        403       403     403     yes    yes
     getAccountByEmail      401        403       403     403     403    yes
 
     createSellerProfile    401        yes       yes     yes     yes    yes
-    getProfile             401        403       yes     yes     yes    yes
+    getSellerProfile       401        403       yes     yes     yes    yes
     listMyProfiles         401        yes       yes     yes     yes    yes
     updateSellerProfile    401        403       403     yes     yes    yes
     deleteSellerProfile    401        403       403     403     yes    yes
@@ -60,7 +59,6 @@ MATRIX = Matrix(
     listOrdersByProfile    401        403       yes     yes     yes    yes
     updateOrder            401        403       403     yes     yes    yes
     deleteOrder            401        403       403     yes     yes    yes
-    getSeasonReport        401        403       yes     yes     yes    yes
     requestSeasonReport    401        403       yes     yes     yes    yes
 
     createCatalog          401        yes       yes     yes     yes    yes
@@ -192,7 +190,7 @@ async def test_nobody_loses_permissions_by_redeeming_a_code(world: World) -> Non
     new = NewInvite(profile_id=profile, permissions=("READ",))
     code = (await service.create_profile_invite(new, caller=OLGA)).invite_code
     assert (await service.redeem_profile_invite(code, WANDA)).permissions == ["READ", "WRITE"]
-    assert (await service.get_profile(profile, WANDA)).permissions == ["READ", "WRITE"]
+    assert (await service.get_seller_profile(profile, WANDA)).permissions == ["READ", "WRITE"]
 
 
 async def test_a_private_catalog_is_seen_with_a_season_that_sells_from_it() -> None:

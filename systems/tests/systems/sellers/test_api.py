@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections import Counter
 from typing import Any
 
@@ -9,7 +10,6 @@ import httpx
 import pytest
 from tests.systems.conftest import Recorder, served
 
-from keyfold_systems.sellers.live import reader
 from keyfold_web import Identity, Missing, NotAuthenticated
 from keyfold_web.app import ApiSettings, create_app
 from keyfold_web.development import DevelopmentTokens
@@ -22,7 +22,7 @@ PRODUCTS = [{"productId": "mint"}, {"productId": "oat"}]
 OPERATIONS = [
     "getMyAccount",
     "getAccountByEmail",
-    "getProfile",
+    "getSellerProfile",
     "listMyProfiles",
     "createSellerProfile",
     "updateSellerProfile",
@@ -50,7 +50,6 @@ OPERATIONS = [
     "updateOrder",
     "deleteOrder",
     "requestSeasonReport",
-    "getSeasonReport",
     "createCatalog",
     "getCatalog",
     "listMyCatalogs",
@@ -122,15 +121,13 @@ async def test_a_season_from_its_start_to_its_report_in_graphql(
             "orderDate": "2026-03-02",
         },
     )
-    report = await ask(
-        "query ($id: String!) { getSeasonReport(seasonId: $id) { totalAmount "
-        "byProduct { productId quantity } byPayment { paymentMethod orders } } }",
+    answer = await ask(
+        "mutation ($id: String!) { requestSeasonReport(seasonId: $id) { mediaType content } }",
         id=season_id,
     )
-    found = report["getSeasonReport"]
-    assert float(found["totalAmount"]) == 10.5
-    assert found["byProduct"] == [{"productId": "p", "quantity": 3}]
-    assert found["byPayment"] == [{"paymentMethod": "CASH", "orders": 1}]
+    report = answer["requestSeasonReport"]
+    assert report["mediaType"] == "text/csv"
+    assert ",Pie,3,3.50,10.50,CASH," in b64decode(report["content"]).decode()
 
 
 async def test_a_list_leads_to_catalogs_and_seasons_by_one_request_each(
@@ -162,9 +159,8 @@ async def test_a_list_leads_to_catalogs_and_seasons_by_one_request_each(
             ]
         },
     }
-    # The lists themselves have names, from a batch each.
     asked = Counter(operation for operation, _ in client.requests)
-    assert asked == {"GetItem": 2, "Query": 2, "BatchGetItem": 2 + 3}
+    assert asked == {"Query": 2, "BatchGetItem": 2 + 3}
 
 
 async def test_ids_are_taken_with_and_without_their_prefix(
@@ -210,15 +206,3 @@ async def test_a_first_sign_in_makes_the_account(world: World) -> None:
     await world.service.welcome(Identity.of("bob"))
     with pytest.raises(Missing):
         await world.service.get_my_account(Identity.of("bob"))
-
-
-@pytest.mark.parametrize(
-    ("who", "allowed"), [("olga", True), ("mia", True), ("sam", False), ("root", True)]
-)
-async def test_who_may_read_hears_of_changes(world: World, who: str, allowed: bool) -> None:
-    profile = await world.profile()
-    await world.share(profile)
-    season = await world.season(profile, (await world.catalog()).catalog_id)
-    caller = Identity.of(who, *(["admin"] if who == "root" else []))
-    for arguments in ({"profile_id": profile}, {"season_id": season.season_id}):
-        assert await reader.allows(world.service, caller, arguments) is allowed

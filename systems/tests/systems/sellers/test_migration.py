@@ -16,10 +16,8 @@ from tests.peers.conftest import keyfold_server
 from keyfold_engine.clients import connect, connect_async
 from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold_engine.engine import Engine
-from keyfold_systems.sellers import current
 
-from .changeover import Place, Runner, items, restructure
-from .town import CATALOG, Town, fill
+from .changeover import Place, restructure
 
 RECORDS = int(os.environ.get("SELLERS_RECORDS", "800"))
 FULL = RECORDS >= 5_000
@@ -51,19 +49,3 @@ async def test_every_record_survives_the_restructuring_and_no_request_fails(
     )
     assert town.killed > 0
     assert town.reads > 100
-
-
-async def test_private_catalogs_leave_the_public_index_and_a_rollback_brings_them_back() -> None:
-    with Engine.open(":memory:") as engine:
-        client = AsyncEmbeddedClient(engine)
-        before = await current.design.open_async(client)
-        await fill(before, Town(), 0, 1)
-        index = {"TableName": "SellersCatalogs", "IndexName": "isPublic-createdAt-index"}
-        was = await items(client, "SellersCatalogs")
-        runner = Runner(Place(EmbeddedClient(engine), client, ":memory:"), "catalogs")
-        await runner.apply("hold")
-        (public,) = (await client.call("Scan", index))["Items"]
-        assert public["catalogId"] == {"S": f"CATALOG#{CATALOG}"}
-        await runner.rollback()
-        assert await items(client, "SellersCatalogs") == was
-        assert (await client.call("Scan", index))["Count"] == 2

@@ -14,28 +14,24 @@ import pytest
 from pydantic import ValidationError
 from tests.systems.conftest import Recorder
 
-from keyfold import AsyncDb
-from keyfold.errors import NotFound, UniqueTaken
-from keyfold.maintain import verify
-from keyfold.streams import AsyncConsumer, Consumer
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
+from keyfold.errors import ConditionFailed, NotFound, UniqueTaken
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient
 from keyfold_engine.engine import Engine
-from keyfold_systems.sellers import catalogs, design
-from keyfold_systems.sellers.entities import Profile, Share
-from keyfold_systems.sellers.patterns import catalog_is_used
-from keyfold_systems.sellers.payloads import (
-    CatalogChanges,
+from keyfold_systems.sellers import design
+from keyfold_systems.sellers.entities import Profile
+from keyfold_systems.sellers.service import Sellers
+from keyfold_systems.sellers.values import Permissions, Product
+from keyfold_systems.sellers.views import (
+    CatalogChange,
     NewAccount,
     NewCatalog,
     NewInvite,
     NewOrder,
     NewShare,
-    OrderChanges,
+    OrderChange,
     OrderLine,
-    SeasonChanges,
+    SeasonChange,
 )
-from keyfold_systems.sellers.service import Sellers
-from keyfold_systems.sellers.values import Permissions, Product
 from keyfold_web import Conflict, Invalid, Missing, NotAllowed, PageRequest
 
 from .conftest import MIA, OLGA, ROOT, SAM, World
@@ -70,49 +66,17 @@ async def test_a_rename_reaches_those_it_is_shared_with(world: World) -> None:
     profile = await world.profile()
     await world.share(profile)
     await world.service.update_seller_profile(profile, "New name", caller=OLGA)
-    await AsyncConsumer(world.db).drain()
     (shown,) = await world.service.list_shared_profiles(PAGE, MIA)
     assert (shown.seller_name, shown.is_owner, shown.permissions) == ("New name", False, ["READ"])
 
 
-async def test_a_share_given_during_a_rename_gets_the_new_name(world: World) -> None:
-    await world.account(MIA)
-    for number in range(25):
-        profile = await world.profile(name="Old name")
-        rename = world.service.update_seller_profile(profile, f"Name {number}", OLGA)
-        share = world.share(profile)
-        await asyncio.gather(*((rename, share) if number % 2 else (share, rename)))
-    await AsyncConsumer(world.db).drain()
-    shown = [p async for p in world.db.iterate(Share.by_target.query(target_account_id="mia"))]
-    assert sorted(p.seller_name or "" for p in shown) == sorted(f"Name {n}" for n in range(25))
-
-
-async def test_verify_sees_a_share_with_a_former_name() -> None:
-    with Engine.open(":memory:") as engine:
-        db = await design.design.open_async(AsyncEmbeddedClient(engine))
-        world = World(Sellers(db), db)
-        profile = await world.profile()
-        await world.share(profile)
-        await world.service.update_seller_profile(profile, "New name", OLGA)
-        plain = design.design.open(EmbeddedClient(engine))
-        (named, _) = (str(one) for one in verify(plain).drifts)
-        assert named.startswith("copied Share.seller_name")
-        assert named.endswith("expected New name, found Olga's cookies")
-        Consumer(plain).drain()
-        assert verify(plain).clean
-
-
-async def test_shared_profiles_show_the_profiles_own_times_and_whose_they_are(
-    world: World,
-) -> None:
-    await world.account(OLGA)
+async def test_shared_profiles_show_the_profiles_own_times(world: World) -> None:
     profile = await world.profile()
     await asyncio.sleep(0.002)
     await world.share(profile)
-    own = await world.service.get_profile(profile, OLGA)
+    own = await world.service.get_seller_profile(profile, OLGA)
     (shown,) = await world.service.list_shared_profiles(PAGE, MIA)
     assert (shown.created_at, shown.updated_at) == (own.created_at, own.updated_at)
-    assert shown.owner_name == "Olga"
 
 
 async def test_a_list_of_helpers_has_their_names(world: World) -> None:
@@ -125,7 +89,7 @@ async def test_a_list_of_helpers_has_their_names(world: World) -> None:
 async def test_only_accounts_get_shares(world: World) -> None:
     profile = await world.profile()
     new = NewShare(profile_id=profile, target_account_id="ghost", permissions=("READ",))
-    with pytest.raises(Invalid, match="nobody has this account"):
+    with pytest.raises(Invalid, match="no account has it"):
         await world.service.share_profile_direct(new, OLGA)
     code = await invite(world, profile)
     with pytest.raises(Conflict, match="Create your account first"):
@@ -183,20 +147,19 @@ async def test_permissions_decide_about_everything_in_a_profile(
     if permissions is not None:
         await world.share(profile, MIA, permissions)
     reading = [
-        lambda: service.get_profile(profile, MIA),
+        lambda: service.get_seller_profile(profile, MIA),
         lambda: service.list_seasons_by_profile(profile, PAGE, MIA),
         lambda: service.get_season(season.season_id, MIA),
         lambda: service.list_orders_by_season(season.season_id, PAGE, MIA),
         lambda: service.list_orders_by_profile(profile, PAGE, MIA),
         lambda: service.get_order(order.order_id, MIA),
-        lambda: service.get_season_report(season.season_id, MIA),
         lambda: service.request_season_report(season.season_id, MIA),
     ]
     writing = [
         lambda: service.update_seller_profile(profile, "x", MIA),
-        lambda: service.update_season(season.season_id, SeasonChanges(season_name="x"), MIA),
+        lambda: service.update_season(season.season_id, SeasonChange(season_name="x"), MIA),
         lambda: world.order(season.season_id, caller=MIA),
-        lambda: service.update_order(order.order_id, OrderChanges(notes="x"), MIA),
+        lambda: service.update_order(order.order_id, OrderChange(notes="x"), MIA),
         lambda: service.delete_order(order.order_id, MIA),
     ]
     owning = [
@@ -218,7 +181,7 @@ async def test_permissions_decide_about_everything_in_a_profile(
 
 async def test_an_administrator_by_group_sees_every_profile(world: World) -> None:
     profile = await world.profile()
-    assert (await world.service.get_profile(profile, ROOT)).seller_name == "Olga's cookies"
+    assert (await world.service.get_seller_profile(profile, ROOT)).seller_name == "Olga's cookies"
 
 
 async def test_sharing_twice_leaves_one_share_with_the_last_permissions(world: World) -> None:
@@ -234,7 +197,7 @@ async def test_a_revoked_share_gives_nothing(world: World) -> None:
     await world.share(profile)
     await world.service.revoke_share(profile, "mia", OLGA)
     with pytest.raises(NotAllowed):
-        await world.service.get_profile(profile, MIA)
+        await world.service.get_seller_profile(profile, MIA)
     assert list(await world.service.list_shared_profiles(PAGE, MIA)) == []
     with pytest.raises(NotFound):
         await world.service.revoke_share(profile, "mia", OLGA)
@@ -255,7 +218,7 @@ async def test_an_invite_becomes_a_share_once(world: World) -> None:
         *(service.redeem_profile_invite(code, who) for who in (MIA, SAM, MIA)),
         return_exceptions=True,
     )
-    assert sum(1 for one in results if not isinstance(one, Conflict)) == 1
+    assert sum(1 for one in results if not isinstance(one, Conflict | ConditionFailed)) == 1
     assert len(await service.list_shares_by_profile(profile, PAGE, OLGA)) == 1
     (used,) = await service.list_invites_by_profile(profile, PAGE, OLGA)
     assert used.used_at is not None
@@ -301,16 +264,15 @@ async def test_seasons_and_orders_come_in_the_order_of_their_creation(world: Wor
     assert everything == [o.order_id for o in orders]
 
 
-async def test_an_order_is_one_get_item_by_its_season_and_two_by_its_id(
+async def test_an_order_is_one_get_item_by_its_season_and_a_query_by_its_id(
     world: World, client: Recorder
 ) -> None:
     season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
     order = await world.order(season.season_id)
-    for known, requests in ((season.season_id, 1), (None, 2)):
+    for known, request in ((season.season_id, "GetItem"), (None, "Query")):
         client.requests.clear()
         assert await world.service.get_order(order.order_id, OLGA, known) == order
-        asked = [op for op, one in client.requests if one["TableName"] == "SellersOrdersBySeason"]
-        assert asked == ["GetItem"] * requests
+        assert client.requests[0][0] == request
 
 
 async def test_an_order_is_not_found_under_another_season(world: World) -> None:
@@ -325,7 +287,7 @@ async def test_an_orders_total_follows_its_lines(world: World) -> None:
     season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
     order = await world.order(season.season_id, 3)
     assert order.total_amount == Decimal("16.50")
-    changes = OrderChanges(line_items=[OrderLine(product_id="oat", quantity=2)])
+    changes = OrderChange(line_items=[OrderLine(product_id="oat", quantity=2)])
     changed = await world.service.update_order(order.order_id, changes, OLGA)
     assert changed.total_amount == Decimal(8)
     assert await world.service.get_order(order.order_id, OLGA) == changed
@@ -346,7 +308,7 @@ async def test_order_lines_are_those_of_the_catalog(
     order = await world.order(season.season_id)
     wrong = OrderLine.model_validate({**line, "quantity": 1})
     with pytest.raises(Invalid, match=said):
-        await world.service.update_order(order.order_id, OrderChanges(line_items=[wrong]), OLGA)
+        await world.service.update_order(order.order_id, OrderChange(line_items=[wrong]), OLGA)
     new = NewOrder(
         season_id=season.season_id,
         customer_name="Ms. Doe",
@@ -364,8 +326,8 @@ async def test_a_new_price_leaves_what_was_agreed_on(world: World) -> None:
     season = await world.season(await world.profile(), catalog.catalog_id)
     order = await world.order(season.season_id)
     dearer = [Product(product_id="mint", product_name="Thin mint", price=Decimal(7))]
-    await world.service.update_catalog(catalog.catalog_id, CatalogChanges(products=dearer), OLGA)
-    more = OrderChanges(line_items=[OrderLine(product_id="mint", quantity=4)])
+    await world.service.update_catalog(catalog.catalog_id, CatalogChange(products=dearer), OLGA)
+    more = OrderChange(line_items=[OrderLine(product_id="mint", quantity=4)])
     changed = await world.service.update_order(order.order_id, more, OLGA)
     assert changed.total_amount == Decimal(22)
     assert (await world.order(season.season_id, 1)).total_amount == Decimal(7)
@@ -375,44 +337,13 @@ async def test_null_takes_a_value_away_and_what_is_left_out_stays(world: World) 
     season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
     order = await world.order(season.season_id)
     service = world.service
-    await service.update_order(order.order_id, OrderChanges(notes="x", customer_phone="1"), OLGA)
-    changed = await service.update_order(order.order_id, OrderChanges(notes=None), OLGA)
+    await service.update_order(order.order_id, OrderChange(notes="x", customer_phone="1"), OLGA)
+    changed = await service.update_order(order.order_id, OrderChange(notes=None), OLGA)
     assert (changed.notes, changed.customer_phone) == (None, "1")
-    ending = SeasonChanges(end_date=date(2026, 5, 1))
+    ending = SeasonChange(end_date=date(2026, 5, 1))
     assert (await service.update_season(season.season_id, ending, OLGA)).end_date is not None
-    open_again = await service.update_season(season.season_id, SeasonChanges(end_date=None), OLGA)
+    open_again = await service.update_season(season.season_id, SeasonChange(end_date=None), OLGA)
     assert open_again.end_date is None
-
-
-async def test_a_list_of_seasons_has_their_catalog_and_what_they_sold(world: World) -> None:
-    profile = await world.profile()
-    season = await world.season(profile, (await world.catalog()).catalog_id)
-    orders = [await world.order(season.season_id, quantity) for quantity in (1, 2, 4)]
-    await world.service.delete_order(orders[1].order_id, OLGA)
-    await AsyncConsumer(world.db).drain()
-    (shown,) = await world.service.list_seasons_by_profile(profile, PAGE, OLGA)
-    assert (shown.catalog_name, shown.orders, shown.total_amount) == (
-        "Cookies",
-        2,
-        Decimal("27.50"),
-    )
-    found = await world.service.list_orders_by_profile(profile, PAGE, OLGA)
-    assert [one.season_name for one in found] == ["Spring", "Spring"]
-
-
-async def test_a_seasons_report_has_its_totals(world: World) -> None:
-    season = await world.season(await world.profile(), (await world.catalog()).catalog_id)
-    for quantity, payment in ((1, "CASH"), (2, "CASH"), (4, "CHECK")):
-        await world.order(season.season_id, quantity, payment=payment)
-    found = await world.service.get_season_report(season.season_id, OLGA)
-    assert (found.orders, found.total_amount) == (3, Decimal("38.50"))
-    assert [(p.product_id, p.quantity, p.amount) for p in found.by_product] == [
-        ("mint", 7, Decimal("38.50"))
-    ]
-    assert [(p.payment_method, p.orders, p.amount) for p in found.by_payment] == [
-        ("CASH", 2, Decimal("16.50")),
-        ("CHECK", 1, Decimal("22.00")),
-    ]
 
 
 async def test_a_report_can_be_saved_as_csv(world: World) -> None:
@@ -437,7 +368,7 @@ async def test_deleting_a_profile_leaves_nothing_of_it(world: World) -> None:
         answer = await world.db.client.call("Scan", {"TableName": f"Sellers{table}"})
         assert (table, answer["Items"]) == (table, [])
     for call in (
-        service.get_profile(profile, OLGA),
+        service.get_seller_profile(profile, OLGA),
         service.get_season(season.season_id, OLGA),
         service.get_order(order.order_id, OLGA),
         service.get_invite_details(code),
@@ -455,7 +386,8 @@ async def test_a_deletion_that_was_cut_off_lets_nothing_in_and_can_be_repeated(
     profile = await world.profile()
     catalog = await world.catalog()
     now = world.db.context.now()
-    await world.db.update(Profile.key(profile_id=profile), deleting_since=now)
+    ref = Profile.key(owner_account_id="olga", profile_id=profile)
+    await world.db.update(ref, deleting_since=now)
     with pytest.raises(Missing):
         await world.season(profile, catalog.catalog_id)
     assert list(await service.list_my_profiles(PAGE, OLGA)) == []
@@ -464,17 +396,12 @@ async def test_a_deletion_that_was_cut_off_lets_nothing_in_and_can_be_repeated(
         await service.delete_seller_profile(profile, OLGA)
 
 
-async def test_a_catalog_has_each_product_once(world: World) -> None:
-    mint = Product(product_id="mint", product_name="Thin mint", price=Decimal(5))
-    with pytest.raises(Invalid, match="mint"):
-        await world.service.create_catalog(
-            NewCatalog(catalog_name="Cookies", products=[mint, mint]), caller=OLGA
-        )
-    catalog = await world.catalog()
-    with pytest.raises(Invalid, match="mint"):
-        await world.service.update_catalog(
-            catalog.catalog_id, CatalogChanges(products=[mint, mint]), OLGA
-        )
+def test_a_catalog_has_each_product_once() -> None:
+    mint = {"productId": "mint", "productName": "Thin mint", "price": "5"}
+    with pytest.raises(ValidationError, match="an id of its own"):
+        NewCatalog.model_validate({"catalogName": "Cookies", "products": [mint, mint]})
+    with pytest.raises(ValidationError, match="an id of its own"):
+        CatalogChange.model_validate({"products": [mint, mint]})
 
 
 @pytest.mark.parametrize("blank", ["productId", "productName"])
@@ -483,7 +410,7 @@ def test_a_product_has_a_name_and_an_id(blank: str) -> None:
     (made,) = NewCatalog.model_validate({"catalogName": "Pies", "products": [pie]}).products
     assert (made.product_id, made.product_name) == ("pie", "Pie")
     with pytest.raises(ValidationError):
-        CatalogChanges.model_validate({"products": [pie | {blank: "  "}]})
+        CatalogChange.model_validate({"products": [pie | {blank: "  "}]})
 
 
 async def test_a_catalog_in_use_is_not_deleted(world: World) -> None:
@@ -495,7 +422,7 @@ async def test_a_catalog_in_use_is_not_deleted(world: World) -> None:
     used = await world.service.list_catalog_usage(catalog.catalog_id, PAGE, OLGA)
     assert [s.season_id for s in used] == [season.season_id]
     other = await world.catalog()
-    changes = SeasonChanges(catalog_id=other.catalog_id)
+    changes = SeasonChange(catalog_id=other.catalog_id)
     await world.service.update_season(season.season_id, changes, OLGA)
     await world.service.delete_catalog(catalog.catalog_id, OLGA)
     with pytest.raises(Conflict):
@@ -518,29 +445,6 @@ async def test_no_season_ever_sells_from_a_deleted_catalog(world: World) -> None
         assert deleted == (not started)
 
 
-async def test_a_catalog_that_another_deletion_opened_again_stays(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    profile, catalog = await world.profile(), await world.catalog()
-    looked, go_on = asyncio.Event(), asyncio.Event()
-
-    async def slowly(db: AsyncDb, catalog_id: str) -> bool:
-        found = await catalog_is_used(db, catalog_id)
-        looked.set()
-        await go_on.wait()
-        return found
-
-    monkeypatch.setattr(catalogs, "catalog_is_used", slowly)
-    deletion = asyncio.create_task(world.service.delete_catalog(catalog.catalog_id, OLGA))
-    await looked.wait()
-    await world.db.update(catalog.ref(), deleting_since=None)
-    season = await world.season(profile, catalog.catalog_id)
-    go_on.set()
-    with pytest.raises(Conflict):
-        await deletion
-    assert (await world.order(season.season_id)).total_amount > 0
-
-
 async def test_public_catalogs_come_newest_first_and_own_ones_apart(world: World) -> None:
     public = [(await world.catalog(public=True)).catalog_id for _ in range(4)]
     own = await world.catalog(MIA)
@@ -550,26 +454,36 @@ async def test_public_catalogs_come_newest_first_and_own_ones_apart(world: World
     assert [c.catalog_id for c in mine] == [own.catalog_id]
 
 
-async def test_a_catalog_that_becomes_private_leaves_the_public_index(world: World) -> None:
+async def test_a_catalog_that_becomes_private_leaves_the_public_list(world: World) -> None:
     catalog = await world.catalog(public=True)
-    private = CatalogChanges(is_public=False)
-    await world.service.update_catalog(catalog.catalog_id, private, OLGA)
+    ref = catalog.catalog_id
+    await world.service.update_catalog(ref, CatalogChange(is_public_str="false"), OLGA)
     assert list(await world.service.list_public_catalogs(PAGE)) == []
-    index = {"TableName": "SellersCatalogs", "IndexName": "isPublic-createdAt-index"}
-    assert (await world.db.client.call("Scan", index))["Items"] == []
-    await world.service.update_catalog(catalog.catalog_id, CatalogChanges(is_public=True), OLGA)
-    await world.account(OLGA)
+    await world.service.update_catalog(ref, CatalogChange(is_public_str="true"), OLGA)
     (shown,) = await world.service.list_public_catalogs(PAGE)
-    assert (shown.catalog_id, shown.owner_name) == (catalog.catalog_id, "Olga")
+    assert shown.catalog_id == ref
 
 
-async def test_shared_profiles_are_read_without_the_profiles(world: World) -> None:
+async def test_a_catalog_from_before_that_nothing_sells_from_is_deleted(world: World) -> None:
+    catalog = await world.catalog()
+    request = {
+        "TableName": "SellersCatalogs",
+        "Key": {"catalogId": {"S": f"CATALOG#{catalog.catalog_id}"}},
+        "UpdateExpression": "REMOVE seasons",
+    }
+    await world.db.client.call("UpdateItem", request)
+    await world.service.delete_catalog(catalog.catalog_id, OLGA)
+    with pytest.raises(Missing):
+        await world.service.get_catalog(catalog.catalog_id, OLGA)
+
+
+async def test_shared_profiles_are_one_query_and_two_batches(world: World) -> None:
     for number in range(5):
         profile = await world.profile(name=f"P{number}")
         await world.share(profile)
-    with world.db.work("shared profiles", requests=2):
+    with world.db.work("shared profiles", requests=3):
         found = await world.service.list_shared_profiles(PAGE, MIA)
-    assert [p.seller_name for p in found] == [f"P{n}" for n in range(5)]
+    assert sorted(p.seller_name for p in found) == [f"P{n}" for n in range(5)]
 
 
 async def test_invites_of_a_deleted_profile_go_or_are_worthless_although_indexes_lag() -> None:
@@ -585,7 +499,7 @@ async def test_invites_of_a_deleted_profile_go_or_are_worthless_although_indexes
         answer = await db.client.call("Scan", {"TableName": "SellersInvites"})
         assert [one["inviteCode"]["S"] for one in answer["Items"]] == [unseen]
         for code in (seen, unseen):
-            with pytest.raises(Missing):
+            with pytest.raises((Missing, NotFound)):
                 await world.service.redeem_profile_invite(code, MIA)
 
 
@@ -593,23 +507,50 @@ async def test_what_the_document_waited_for_is_there_at_once_although_indexes_la
     client = AsyncEmbeddedClient(Engine.open(":memory:", index_lag=3600.0))
     db = await design.design.open_async(client)
     world = World(Sellers(db), db)
-    profile = await world.profile()
-    season = await world.season(profile, (await world.catalog()).catalog_id)
-    order = await world.order(season.season_id)
     service = world.service
+    profile = await world.profile()
     assert [p.profile_id for p in await service.list_my_profiles(PAGE, OLGA)] == [profile]
+    season = await world.season(profile, (await world.catalog()).catalog_id)
     listed = await service.list_seasons_by_profile(profile, PAGE, OLGA)
     assert [s.season_id for s in listed] == [season.season_id]
-    orders = await service.list_orders_by_season(season.season_id, PAGE, OLGA)
+    order = await world.order(season.season_id, profile_id=profile)
+    orders = await service.list_orders_by_season(season.season_id, PAGE, OLGA, profile)
     assert [o.order_id for o in orders] == [order.order_id]
-    assert await service.get_order(order.order_id, OLGA) == order
+    assert await service.get_order(order.order_id, OLGA, season.season_id) == order
     code = await invite(world, profile)
     await world.account(MIA)
     await service.redeem_profile_invite(code, MIA)
-    assert (await service.get_profile(profile, MIA)).permissions == ["READ", "WRITE"]
+    assert (await service.get_seller_profile(profile, MIA)).permissions == ["READ", "WRITE"]
+    assert await service.get_season(season.season_id, MIA, profile) == season
     await client.close()
 
 
-async def test_a_code_is_ten_hexadecimal_digits(world: World) -> None:
+async def test_what_an_index_does_not_show_yet_is_refused() -> None:
+    client = AsyncEmbeddedClient(Engine.open(":memory:", index_lag=3600.0))
+    db = await design.design.open_async(client)
+    world = World(Sellers(db), db)
+    service = world.service
+    profile, catalog = await world.profile(), await world.catalog()
+    season = await world.season(profile, catalog.catalog_id)
+    order = await world.order(season.season_id, profile_id=profile)
+    for call in (
+        service.get_season(season.season_id, OLGA),
+        service.delete_season(season.season_id, MIA),
+        service.delete_season(season.season_id, MIA, profile),
+        service.get_order(order.order_id, MIA, season.season_id),
+        service.delete_order(order.order_id, MIA),
+        service.delete_seller_profile(profile, MIA),
+        service.get_seller_profile(profile, MIA),
+    ):
+        with pytest.raises(Missing):
+            await call
+    with pytest.raises(NotAllowed):
+        await service.get_catalog(catalog.catalog_id, MIA)
+    with pytest.raises(Conflict):
+        await service.delete_catalog(catalog.catalog_id, OLGA)
+    await client.close()
+
+
+async def test_a_code_is_like_the_documents(world: World) -> None:
     code = await invite(world, await world.profile())
-    assert re.fullmatch("[0-9A-F]{10}", code)
+    assert re.fullmatch("[0-9A-F]{8}-[0-9A-F]", code)

@@ -63,8 +63,8 @@ STEPS = [
         "updateCatalog",
         "olga",
         "PATCH /catalogs/{catalogId}",
-        {"isPublic": True},
-        {"isPublic": False},
+        {"isPublicStr": "true"},
+        {"isPublicStr": "false"},
     ),
     step(
         "createSeason",
@@ -148,7 +148,7 @@ async def test_what_was_done_is_forgotten_after_a_day(world: World, client: Reco
     async with served(world.service) as web:
         key = {"idempotency-key": "k"}
         await web["olga"].post("/accounts", json={"email": "olga@x.org"}, headers=key)
-    answer = await client.call("Scan", {"TableName": "SellersShares"})
+    answer = await client.call("Scan", {"TableName": "SellersInvites"})
     (done,) = answer["Items"]
     ended = int(world.db.context.clock.now())
     assert begun <= int(done["expiresAt"]["N"]) - 24 * 3600 <= ended

@@ -13,17 +13,17 @@ from typing import Any
 
 from keyfold import AsyncDb, Page
 from keyfold_systems.sellers import current
-from keyfold_systems.sellers.payloads import (
+from keyfold_systems.sellers.service import Sellers
+from keyfold_systems.sellers.values import LineItem, Product
+from keyfold_systems.sellers.views import (
     NewInvite,
     NewOrder,
     NewSeason,
     NewShare,
-    OrderChanges,
+    OrderChange,
     OrderLine,
-    SeasonChanges,
+    SeasonChange,
 )
-from keyfold_systems.sellers.service import Sellers
-from keyfold_systems.sellers.values import LineItem, Product
 from keyfold_web import Identity, PageRequest
 
 from .today import Today
@@ -37,7 +37,7 @@ ORDERS_PER_SEASON = 8
 class SeasonMemory:
     name: str
     orders: dict[str, str] = field(default_factory=dict)
-    """Order ids with the customers' names, in the order of their creation."""
+    """Order ids with the customers' names."""
 
 
 @dataclass
@@ -80,15 +80,12 @@ def history(town: Town, records: int, sellers: int) -> Iterator[Any]:
     for number in range(sellers):
         who = f"seller-{number:02d}"
         town.sellers[who] = {}
-        yield current.Account(
-            account_id=f"ACCOUNT#{who}", email=f"{who}@Example.org", is_admin=number == 0
-        )
+        yield current.Account(account_id=who, email=f"{who}@Example.org", is_admin=number == 0)
     for catalog_id, public in ((CATALOG, True), (PRIVATE, False)):
         yield current.Catalog(
-            catalog_id=f"CATALOG#{catalog_id}",
+            catalog_id=catalog_id,
             owner_account_id="town-hall",
             catalog_name=catalog_id.title(),
-            is_public=public,
             is_public_str=str(public).lower(),
             products=[Product(product_id="p", product_name="Pie", price=Decimal(3))],
             created_at=START,
@@ -102,20 +99,20 @@ def history(town: Town, records: int, sellers: int) -> Iterator[Any]:
         helper = f"seller-{(number + 1) % sellers:02d}"
         profile.helpers.add(helper)
         yield current.Profile(
-            profile_id=f"PROFILE#{profile_id}",
+            profile_id=profile_id,
             owner_account_id=who,
             seller_name=profile.name,
             created_at=clock,
         )
         yield current.Share(
-            profile_id=f"PROFILE#{profile_id}",
+            profile_id=profile_id,
             target_account_id=helper,
             permissions=("READ",),
             created_at=clock,
             created_by_account_id=who,
         )
         yield current.Invite(
-            profile_id=f"PROFILE#{profile_id}",
+            profile_id=profile_id,
             invite_code=f"CODE{number:06d}",
             permissions=("READ",),
             created_by_account_id=who,
@@ -128,10 +125,10 @@ def history(town: Town, records: int, sellers: int) -> Iterator[Any]:
             season = profile.seasons[season_id] = SeasonMemory(f"Season {season_number}")
             clock += timedelta(milliseconds=7)
             yield current.Season(
-                season_id=f"SEASON#{season_id}",
-                profile_id=f"PROFILE#{profile_id}",
+                season_id=season_id,
+                profile_id=profile_id,
                 season_name=season.name,
-                catalog_id=f"CATALOG#{CATALOG}",
+                catalog_id=CATALOG,
                 start_date=date(2025, 1, 1),
                 created_at=clock,
             )
@@ -146,9 +143,9 @@ def history(town: Town, records: int, sellers: int) -> Iterator[Any]:
 
 def _order(order_id: str, season_id: str, profile_id: str, n: int, at: datetime) -> current.Order:
     return current.Order(
-        order_id=f"ORDER#{order_id}",
-        season_id=f"SEASON#{season_id}",
-        profile_id=f"PROFILE#{profile_id}",
+        order_id=order_id,
+        season_id=season_id,
+        profile_id=profile_id,
         customer_name=f"Customer {n}",
         line_items=[_line(n + 1)],
         total_amount=Decimal(3 * (n + 1)),
@@ -251,7 +248,7 @@ class Worker:
         profile_id, profile = self.a_profile()
         profile.name = f"Renamed {self.chance.random():.6f}"
         await self.service.update_seller_profile(profile_id, profile.name, self.caller)
-        found = await self.service.get_profile(profile_id, self.caller)
+        found = await self.service.get_seller_profile(profile_id, self.caller)
         assert found.seller_name == profile.name
 
     async def share(self) -> None:
@@ -296,7 +293,7 @@ class Worker:
             return
         season_id, season = chosen
         season.name = f"Renamed {self.chance.random():.6f}"
-        changes = SeasonChanges(season_name=season.name)
+        changes = SeasonChange(season_name=season.name)
         await self.service.update_season(season_id, changes, self.caller)
         assert (await self.service.get_season(season_id, self.caller)).season_name == season.name
 
@@ -323,7 +320,7 @@ class Worker:
         order_id = self.chance.choice(list(chosen[1].orders))
         name = f"Changed {self.chance.random():.6f}"
         chosen[1].orders[order_id] = name
-        await self.service.update_order(order_id, OrderChanges(customer_name=name), self.caller)
+        await self.service.update_order(order_id, OrderChange(customer_name=name), self.caller)
         assert (await self.service.get_order(order_id, self.caller)).customer_name == name
 
     async def drop_order(self) -> None:
@@ -352,7 +349,7 @@ class Worker:
         found = await every(
             lambda p: self.service.list_seasons_by_profile(profile_id, p, self.caller)
         )
-        assert [s.season_id for s in found] == list(profile.seasons)
+        assert {s.season_id for s in found} == set(profile.seasons)
         self.town.reads += 1
 
     async def look_at_orders(self) -> None:
@@ -361,7 +358,7 @@ class Worker:
 
     async def look_at_season(self, season_id: str, season: SeasonMemory) -> None:
         found = await every(lambda p: self.service.list_orders_by_season(season_id, p, self.caller))
-        assert [(o.order_id, o.customer_name) for o in found] == list(season.orders.items())
+        assert {o.order_id: o.customer_name for o in found} == season.orders
         self.town.reads += 1
 
     async def look_at_shares(self, profile_id: str, profile: ProfileMemory) -> None:
@@ -388,7 +385,6 @@ class Worker:
             assert {s.season_id: s.season_name for s in seasons} == {
                 key: season.name for key, season in profile.seasons.items()
             }
-            assert [s.season_id for s in seasons] == list(profile.seasons)
             orders = await every(
                 lambda p, key=profile_id: self.service.list_orders_by_profile(key, p, self.caller)  # type: ignore[misc]
             )

@@ -22,7 +22,7 @@ def test_a_snapshot_reads_back_as_what_migrations_compare(schema: Schema) -> Non
 
 def test_the_restructuring_of_sellers_in_words() -> None:
     words = [str(change) for change in diff(current.design.schema, design.design.schema)]
-    assert "the table SellersShares is new (PK / SK, 1 index)" in words
+    assert "the table SellersShares is new (profileId / targetAccountId, 1 index)" in words
     assert "the table SellersProfiles is removed" in words
     assert "Season moves from SellersSeasons to SellersSeasonsByProfile" in words
     assert "Account no longer has the attribute isAdmin" in words

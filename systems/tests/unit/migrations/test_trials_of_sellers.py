@@ -52,7 +52,7 @@ def test_undeclared_attributes_survive_a_move_and_its_rollback(engine: Engine) -
         goals = [
             item["goalAmount"]["N"]
             for item in boto.scan(TableName="SellersSeasonsByProfile")["Items"]
-            if "goalAmount" in item and item["SK"]["S"].startswith("SEASON")
+            if "goalAmount" in item
         ]
         assert sorted(goals) == ["10.5", "11.5", "12.5", "13.5"]
         migrator.rollback()
@@ -69,7 +69,7 @@ def test_what_the_new_side_changed_comes_back_with_all_that_the_old_one_had(
     migrator = Migrator(migration.seasons, backend, without_routers=True)
     migrator.apply("hold")
     new = design.design.open(client, create_tables=False)
-    new.update(Season.key(season_id="s1"), season_name="Autumn")
+    new.update(Season.key(profile_id="p1", season_id="s1"), season_name="Autumn")
     migrator.rollback()
     found = backend.call(
         "GetItem", {"TableName": "SellersSeasons", "Key": {"seasonId": {"S": "SEASON#s1"}}}

@@ -7,7 +7,7 @@ const operates = () => Boolean(me()?.groups?.includes("admin"));
 const MINE = "subscription ($id: String!) { mineChanged(ownerAccountId: $id) { kind } }";
 const SHARED = "subscription ($id: String!) { sharedChanged(targetAccountId: $id) { kind } }";
 const PROFILE = "subscription ($id: String!) { profileChanged(profileId: $id) { kind } }";
-const SEASON = "subscription ($id: String!) { seasonChanged(seasonId: $id) { kind } }";
+const SEASON = "subscription ($id: String!, $profileId: String!) { seasonChanged(profileId: $profileId, seasonId: $id) { kind } }";
 const PAYMENTS = [["CASH", "Cash"], ["CHECK", "Check"], ["CREDIT_CARD", "Card"], ["OTHER", "Other"]];
 
 /* ---------- small things ---------- */
@@ -16,13 +16,14 @@ const money = (amount) => new Intl.NumberFormat("en-US", { style: "currency", cu
 const go = (hash) => { location.hash = hash; };
 const today = () => new Date(Date.now() - new Date().getTimezoneOffset() * 6e4).toISOString().slice(0, 10);
 const empty = (title, words) => () => h(".empty", h("b", title), h("span", words));
+const isPublic = (catalog) => catalog.isPublicStr === "true";
 const writes = (profile) => profile.isOwner || profile.permissions.includes("WRITE");
 
 /** All pages of a list. */
 async function all(url) {
   const found = [];
   for (let cursor = null; ;) {
-    const page = await rest.get(`${url}?limit=100${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`);
+    const page = await rest.get(`${url}${url.includes("?") ? "&" : "?"}limit=100${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`);
     found.push(...page.items);
     cursor = page.cursor;
     if (!cursor) return found;
@@ -40,8 +41,8 @@ function signedOut(view) {
 
 const standCard = (one) => h("a.card.stand", { href: path`#/stands/${one.profileId}` },
   h("h3", one.sellerName),
-  h(".line.wrap", one.isOwner ? h("span.tag", "Yours") : h("span.tag.on", one.ownerName ? `${one.ownerName}’s` : "Shared"),
-    one.isOwner ? null : h("span.tag", writes(one) ? "You take orders" : "You may look")));
+  h(".line.wrap", one.isOwner ? h("span.tag", "Yours") : h("span.tag.on", writes(one) ? "You take orders" : "You may look"),
+    h("small.muted", one.isOwner ? `since ${day(one.createdAt)}` : one.ownerName && `of ${one.ownerName}`)));
 
 function home(_, view) {
   if (signedOut(view)) return undefined;
@@ -82,10 +83,13 @@ form($("#code form"), async ({ code }) => {
 
 let here = null;
 
-const seasonCard = (one) => h("a.card.season", { href: path`#/seasons/${one.seasonId}` },
-  h(".line.apart", h("h3", one.seasonName), h("span.tag", one.catalogName)),
-  h(".line.apart", h("span.big", money(one.totalAmount)), h("span.muted", count(one.orders, "order"))),
-  h("small.muted", [day(`${one.startDate}T12:00`), one.endDate && day(`${one.endDate}T12:00`)].filter(Boolean).join(" – ")));
+const days = (one) => [one.startDate, one.endDate].filter(Boolean).map((date) => day(`${date}T12:00`)).join(" – ");
+const newest = (found) => [...found].sort((one, other) => other.createdAt.localeCompare(one.createdAt));
+const seasonUrl = (one) => path`#/stands/${one.profileId}/seasons/${one.seasonId}`;
+
+const seasonCard = (one) => h("a.card.season", { href: seasonUrl(one) },
+  h(".line.apart", h("h3", one.seasonName), one.endDate && one.endDate < today() ? h("span.tag", "Over") : h("span.tag.on", "Selling")),
+  h("small.muted", days(one)));
 
 function helperRow(one) {
   const name = one.givenName || one.targetAccountId;
@@ -111,12 +115,11 @@ function oneStand({ id }, view) {
     const [profile, found] = await Promise.all([rest.get(path`/profiles/${id}`), all(path`/profiles/${id}/seasons`)]);
     here = profile;
     title.textContent = profile.sellerName;
-    const total = found.reduce((sum, one) => sum + Number(one.totalAmount), 0);
-    sold.textContent = `${money(total)} in ${count(found.length, "season")}`;
+    sold.textContent = count(found.length, "season");
     redraw(acts,
-      ...(profile.isOwner ? [h("button.btn.danger", { onclick: doing(() => remove(profile)) }, "Delete")] : [operates() ? null : h("button.btn.danger", { onclick: doing(() => stopHelping(profile)) }, "Stop helping")]),
-      ...(writes(profile) ? [h("button.btn", { onclick: () => stand(profile) }, "Rename"), h("button.btn.main", { onclick: doing(newSeason) }, "New season")] : []));
-    list(seasons, [...found].reverse(), (one) => one.seasonId, seasonCard, empty("No season yet", "Choose a catalog and start one."));
+      ...(writes(profile) ? [h("button.btn.main", { onclick: doing(newSeason) }, "New season"), h("button.btn", { onclick: () => stand(profile) }, "Rename")] : []),
+      profile.isOwner ? h("button.btn.quiet", { onclick: doing(() => remove(profile)) }, "Delete") : operates() ? null : h("button.btn.quiet", { onclick: doing(() => stopHelping(profile)) }, "Stop helping"));
+    list(seasons, newest(found), (one) => one.seasonId, seasonCard, empty("No season yet", "Choose a catalog and start one."));
     helpers.hidden = !profile.isOwner;
     if (!profile.isOwner) return;
     const [people, codes] = await Promise.all([all(path`/profiles/${id}/shares`), all(path`/profiles/${id}/invites`)]);
@@ -143,7 +146,7 @@ async function newSeason() {
 form($("#season form"), async (values) => {
   const made = await rest.post("/seasons", { ...values, profileId: here.profileId });
   $("#season").close();
-  go(path`#/seasons/${made.seasonId}`);
+  go(seasonUrl(made));
 });
 
 form($("#helper form"), async ({ targetAccountEmail, may }) => {
@@ -199,10 +202,10 @@ function orderForm(season, catalog) {
     if (!lineItems.length) return say("Choose a product first", { bad: true });
     let order;
     try {
-      order = await rest.post("/orders", { customerName, customerPhone, paymentMethod, notes, seasonId: season.seasonId, lineItems, orderDate: today() });
+      order = await rest.post("/orders", { customerName, customerPhone, paymentMethod, notes, seasonId: season.seasonId, profileId: season.profileId, lineItems, orderDate: today() });
     } catch (error) {
       if (!error.errors?.some((one) => one.path.startsWith("lineItems."))) throw error;
-      const { catalogId } = await rest.get(path`/seasons/${season.seasonId}`);
+      const { catalogId } = await rest.get(path`/seasons/${season.seasonId}?profileId=${season.profileId}`);
       offer(await rest.get(path`/catalogs/${catalogId}`));
       return say("The catalog has changed. Check the products and the total", { bad: true });
     }
@@ -218,7 +221,7 @@ const orderRow = (may) => (one) => h(".order", face(one.customerName, { size: "s
     h("small", [PAYMENTS.find(([id]) => id === one.paymentMethod)[1], one.customerPhone, one.notes].filter(Boolean).join(" · "), " · ", when(one.createdAt))),
   h("b.num", money(one.totalAmount)),
   may && h("button.icon", { ariaLabel: `Delete the order of ${one.customerName}`, onclick: doing(async () => {
-    if (confirm(`Delete the order of ${one.customerName}?`)) await rest.delete(path`/orders/${one.orderId}`);
+    if (confirm(`Delete the order of ${one.customerName}?`)) await rest.delete(path`/orders/${one.orderId}?seasonId=${one.seasonId}`);
   }) }, "✕"));
 
 async function report(season) {
@@ -229,41 +232,48 @@ async function report(season) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-async function oneSeason({ id }, view) {
+/** What was sold, how often, and what sells best. */
+function sums(orders) {
+  const sold = new Map();
+  for (const line of orders.flatMap((one) => one.lineItems)) sold.set(line.productName, (sold.get(line.productName) ?? 0) + line.quantity);
+  const [best] = [...sold].sort(([, one], [, other]) => other - one);
+  return [[money(orders.reduce((sum, one) => sum + Number(one.totalAmount), 0)), "sold"], [orders.length, orders.length === 1 ? "order" : "orders"], [best ? best[0] : "–", "sells best"]];
+}
+
+async function oneSeason({ profileId, id }, view) {
   if (signedOut(view)) return undefined;
   view.replaceChildren(h(".head", h("div", h("h1", "A season"))));
-  const season = await rest.get(path`/seasons/${id}`);
-  const [profile, catalog] = await Promise.all([rest.get(path`/profiles/${season.profileId}`), rest.get(path`/catalogs/${season.catalogId}`)]);
-  const sums = h(".sums"), rows = h(".rows"), title = h("h1", season.seasonName), may = writes(profile);
+  const url = path`/seasons/${id}`, there = path`?profileId=${profileId}`;
+  const season = await rest.get(`${url}${there}`);
+  const [profile, catalog] = await Promise.all([rest.get(path`/profiles/${profileId}`), rest.get(path`/catalogs/${season.catalogId}`)]);
+  const above = h(".sums"), rows = h(".rows"), title = h("h1", season.seasonName), may = writes(profile);
   const orders = h("section.panel", h("header", h("h2", "Orders"),
     h("button.btn.small", { onclick: doing(() => report(season)) }, "CSV")), rows);
   view.replaceChildren(
-    h(".head", h("div", title, h("p", h("a", { href: path`#/stands/${season.profileId}` }, profile.sellerName), ` · since ${day(`${season.startDate}T12:00`)}`)),
+    h(".head", h("div", title, h("p", h("a", { href: path`#/stands/${profileId}` }, profile.sellerName), ` · ${days(season)}`)),
       may && h(".acts", h("button.btn", { onclick: doing(async () => {
         const seasonName = prompt("The season’s name", title.textContent)?.trim();
         if (!seasonName) return;
-        await rest.patch(path`/seasons/${id}`, { seasonName });
+        await rest.patch(url, { seasonName, profileId });
         title.textContent = seasonName;
-      }) }, "Rename"), h("button.btn.danger", { onclick: doing(async () => {
+      }) }, "Rename"), h("button.btn.quiet", { onclick: doing(async () => {
         if (!confirm(`Delete ${title.textContent} with all its orders?`)) return;
-        await rest.delete(path`/seasons/${id}`);
-        go(path`#/stands/${season.profileId}`);
+        await rest.delete(`${url}${there}`);
+        go(path`#/stands/${profileId}`);
       }) }, "Delete"))),
-    sums, h(".cols.even", may ? orderForm(season, catalog) : h(".note", "You may look at this season. Its owner lets others take orders."), orders));
+    above, h(".cols.even", may ? orderForm(season, catalog) : h(".note", "You may look at this season. Its owner lets others take orders."), orders));
   return live(async () => {
-    const [sold, found] = await Promise.all([rest.get(path`/seasons/${id}/report`), all(path`/seasons/${id}/orders`)]);
-    const best = [...sold.byProduct].sort((one, other) => other.quantity - one.quantity)[0];
-    sums.replaceChildren(...[[money(sold.totalAmount), "sold"], [sold.orders, sold.orders === 1 ? "order" : "orders"], [best ? best.productName : "–", "sells best"]]
-      .map(([big, small]) => h("div", h("b.clip", big), h("small", small))));
-    list(rows, found.reverse(), (one) => one.orderId, orderRow(may), empty("No order yet", "The first one comes soon."));
-  }, [SEASON, { id }]);
+    const found = await all(`${url}/orders${there}`);
+    above.replaceChildren(...sums(found).map(([big, small]) => h("div", h("b.clip", big), h("small", small))));
+    list(rows, newest(found), (one) => one.orderId, orderRow(may), empty("No order yet", "The first one comes soon."));
+  }, [SEASON, { id, profileId }]);
 }
 
 /* ---------- catalogs ---------- */
 
-const catalogCard = (mine) => (one) => h("article.card", h(".line.apart", h("h3", one.catalogName), one.isPublic ? h("span.tag.on", "Public") : h("span.tag", "Private")),
+const catalogCard = (mine) => (one) => h("article.card", h(".line.apart", h("h3", one.catalogName), isPublic(one) ? h("span.tag.on", "Public") : h("span.tag", "Private")),
   h("small.muted", one.products.map((product) => `${product.productName} ${money(product.price)}`).join(" · ")),
-  mine ? h(".line.wrap", h("button.btn.small", { onclick: () => editCatalog(one) }, "Edit"), h("button.btn.small", { onclick: doing(() => rest.patch(path`/catalogs/${one.catalogId}`, { isPublic: !one.isPublic })) }, one.isPublic ? "Make it private" : "Make it public"),
+  mine ? h(".line.wrap", h("button.btn.small", { onclick: () => editCatalog(one) }, "Edit"), h("button.btn.small", { onclick: doing(() => rest.patch(path`/catalogs/${one.catalogId}`, { isPublicStr: String(!isPublic(one)) })) }, isPublic(one) ? "Make it private" : "Make it public"),
     h("button.btn.small.danger", { onclick: doing(() => confirm(`Delete ${one.catalogName}?`) && rest.delete(path`/catalogs/${one.catalogId}`)) }, "Delete"))
     : h("small.muted", one.ownerName && `by ${one.ownerName}`));
 
@@ -296,18 +306,18 @@ function editCatalog(catalog = null) {
   $("#catalog form").reset();
   $("#catalog-title").textContent = catalog ? "Change the catalog" : "A new catalog";
   $("#catalog-name").value = catalog?.catalogName ?? "";
-  $("#catalog [name=isPublic]").checked = catalog?.isPublic ?? false;
+  $("#catalog [name=isPublicStr]").checked = Boolean(catalog && isPublic(catalog));
   $("#products").replaceChildren();
   for (const one of catalog?.products ?? [{}, {}]) addProduct(one);
   open("#catalog");
 }
 $("#more-products").addEventListener("click", () => $("input", addProduct()).focus());
-form($("#catalog form"), async ({ catalogName, isPublic }) => {
+form($("#catalog form"), async ({ catalogName, isPublicStr }) => {
   const products = [...$("#products").children].map((one) => ({
     productId: one.dataset.productId, productName: $(".name", one).value, price: Number($(".price", one).value).toFixed(2),
   }));
   if (!products.length) return say("Add a product first", { bad: true });
-  await (edited ? rest.patch(path`/catalogs/${edited.catalogId}`, { catalogName, isPublic, products }) : rest.post("/catalogs", { catalogName, isPublic, products }));
+  await (edited ? rest.patch(path`/catalogs/${edited.catalogId}`, { catalogName, isPublicStr: String(isPublicStr), products }) : rest.post("/catalogs", { catalogName, isPublicStr: String(isPublicStr), products }));
   $("#catalog").close();
   return say(`${catalogName} is ready`);
 });
@@ -350,4 +360,4 @@ onPerson(async (person) => {
   }
 });
 
-route({ "": home, "stands/:id": oneStand, "seasons/:id": oneSeason, catalogs, you });
+route({ "": home, "stands/:id": oneStand, "stands/:profileId/seasons/:id": oneSeason, catalogs, you });

@@ -1,0 +1,130 @@
+"""Catalogs: what can be sold."""
+
+from __future__ import annotations
+
+from keyfold import Page, new_ulid
+from keyfold.conditions import missing
+from keyfold.errors import ConditionFailed
+from keyfold_systems.sellers import patterns
+from keyfold_systems.sellers.entities import Catalog, Profile, Share
+from keyfold_systems.sellers.operations.access import Part, existing
+from keyfold_systems.sellers.values import CleanId
+from keyfold_systems.sellers.views import (
+    CatalogChange,
+    ListedCatalog,
+    NewCatalog,
+    SellingSeason,
+    fields_of,
+)
+from keyfold_web import (
+    Conflict,
+    Identity,
+    NotAllowed,
+    PageRequest,
+    authenticated,
+    mutation,
+    query,
+)
+
+
+class Catalogs(Part):
+    """What can be sold."""
+
+    @mutation(
+        "/catalogs",
+        allow=authenticated,
+        status=201,
+        example={
+            "input": {
+                "catalogName": "Cookies",
+                "products": [{"productId": "mint", "productName": "Thin mint", "price": "5.50"}],
+            }
+        },
+    )
+    async def create_catalog(self, input: NewCatalog, caller: Identity) -> Catalog:
+        """Offer products, for yourself or for everybody."""
+        now = self.db.context.now()
+        new = Catalog(
+            catalog_id=new_ulid(), owner_account_id=caller.id, created_at=now, **dict(input)
+        )
+        return await self.db.create(new)
+
+    @query("/catalogs/{catalog_id}", allow=authenticated)
+    async def get_catalog(self, catalog_id: CleanId, caller: Identity) -> Catalog:
+        """A catalog: public, yours, or of a season that you may see."""
+        found = existing(await patterns.catalog(self.db, catalog_id), "catalog", catalog_id)
+        mine = found.owner_account_id == caller.id or caller.is_admin
+        if not (mine or found.is_public_str == "true" or await self._sees(catalog_id, caller)):
+            raise NotAllowed("This catalog is private.")
+        return found
+
+    @query("/my-catalogs", allow=authenticated)
+    async def list_my_catalogs(self, page: PageRequest, caller: Identity) -> Page[Catalog]:
+        """Your catalogs."""
+        read = patterns.my_catalogs.after(page.cursor)
+        return await read(self.db, caller.id, limit=page.limit)
+
+    @query("/catalogs", allow=authenticated)
+    async def list_public_catalogs(self, page: PageRequest) -> Page[ListedCatalog]:
+        """Public catalogs, newest first, and whose they are."""
+        found = await patterns.public_catalogs.after(page.cursor)(self.db, limit=page.limit)
+        names = await self.names(one.owner_account_id for one in found)
+        shown = [
+            ListedCatalog(**fields_of(ListedCatalog, one), owner_name=names[one.owner_account_id])
+            for one in found
+        ]
+        return Page(shown, found.cursor)
+
+    @mutation("/catalogs/{catalog_id}", allow=authenticated, method="PATCH")
+    async def update_catalog(
+        self, catalog_id: CleanId, input: CatalogChange, caller: Identity
+    ) -> Catalog:
+        """Change a catalog of yours."""
+        found = await self._own(catalog_id, caller)
+        return await self.db.update(found.ref(), **input.given())
+
+    @query("/catalogs/{catalog_id}/usage", allow=authenticated)
+    async def list_catalog_usage(
+        self, catalog_id: CleanId, page: PageRequest, caller: Identity
+    ) -> Page[SellingSeason]:
+        """The seasons that sell from a catalog of yours; they may be anybody's."""
+        await self._own(catalog_id, caller)
+        found = await patterns.catalog_uses.after(page.cursor)(
+            self.db, catalog_id, limit=page.limit
+        )
+        shown = [SellingSeason(**fields_of(SellingSeason, one)) for one in found]
+        return Page(shown, found.cursor)
+
+    @mutation("/catalogs/{catalog_id}", allow=authenticated, method="DELETE")
+    async def delete_catalog(self, catalog_id: CleanId, caller: Identity) -> None:
+        """Delete a catalog that no season sells from, not even one that the index misses."""
+        found = await self._own(catalog_id, caller)
+        used = await patterns.catalog_is_used(self.db, catalog_id)
+        try:
+            if not used:
+                return await self.db.delete(
+                    found.ref(), where=lambda c: missing(c.seasons) | (c.seasons == 0)
+                )
+        except ConditionFailed:
+            pass
+        raise Conflict("Seasons sell from this catalog.", code="IN_USE")
+
+    async def _own(self, catalog_id: str, caller: Identity) -> Catalog:
+        found = existing(await patterns.catalog(self.db, catalog_id), "catalog", catalog_id)
+        if found.owner_account_id != caller.id and not caller.is_admin:
+            raise NotAllowed("Only the owner of a catalog may do this.")
+        return found
+
+    async def _sees(self, catalog_id: str, caller: Identity) -> bool:
+        """Whether a season in a profile that the caller may see sells from a catalog."""
+        cursor = None
+        while True:
+            page = await patterns.catalog_uses.after(cursor)(self.db, catalog_id, limit=50)
+            ids = {use.profile_id for use in page}
+            own = [Profile.key(owner_account_id=caller.id, profile_id=one) for one in ids]
+            shared = [Share.key(profile_id=one, target_account_id=caller.id) for one in ids]
+            if any(await self.db.get_many([*own, *shared])):
+                return True
+            cursor = page.cursor
+            if cursor is None:
+                return False
