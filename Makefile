@@ -25,8 +25,6 @@ CORES := $(shell getconf _NPROCESSORS_ONLN)
 # tests wait; slow ones start servers and browsers beside them.
 PYTEST_WORKERS ?= $(if $(filter-out packages/%/tests systems/tests,$(TESTS)),0,$(shell expr $(CORES) + 1))
 test-long: PYTEST_WORKERS = $(if $(filter-out packages/%/tests systems/tests,$(TESTS)),0,$(CORES))
-# Designs of systems whose stubs mypy reads; they are not in the tree.
-TYPED := $(subst /,.,$(patsubst systems/src/%_types.py,%:design,$(wildcard systems/src/keyfold_systems/*/*_types.py)))
 ROUNDS ?= 200
 SECONDS_EACH ?= 60
 SOAK_SECONDS ?= 3600
@@ -63,7 +61,6 @@ check: $(STAMP) ## formatting, lint, types, import layers; PART=engine for one p
 	@$(BIN)/ruff format --check --quiet $(or $(PART_FOLDER),.)
 	@$(BIN)/ruff check --quiet $(or $(PART_FOLDER),.)
 	@$(BIN)/lint-imports --no-logo
-	@for typed in $(TYPED); do $(BIN)/keyfold types $$typed >/dev/null; done
 	@$(MAKE) --jobs=2 --output-sync check-mypy $(if $(PART),,check-pyright)
 
 check-mypy: $(STAMP)

@@ -82,7 +82,7 @@ LOST = {
     "search-room": ["rooms/none"],
     "tama-friends": ["posts/none", "pets/nobody_at_all"],
     "gg-core": ["groups/none", "rooms/none", "people/none"],
-    "sellers": ["stands/none", "seasons/none"],
+    "sellers": ["stands/none", "stands/none/seasons/none"],
 }
 
 

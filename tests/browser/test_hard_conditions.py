@@ -213,4 +213,5 @@ def test_a_season_is_sold_together(page: Page, phone: Page, site: str) -> None:
     phone.get_by_role("link", name="Ada’s stand").click()
     phone.locator("a.season", has_text="Spring").click()
     test_sellers_page.take_order(phone, "Ms. Doe", 3)
-    expect(page.locator("a.season")).to_contain_text("$16.50")
+    page.locator("a.season").click()
+    expect(page.locator(".order b.num")).to_have_text("$16.50")

@@ -15,7 +15,7 @@ TITLED = {
     "search-room": ["", "rooms/any"],
     "tama-friends": ["", "liked", "mine", "pets/any", "posts/any"],
     "gg-core": ["", "goals", "people", "people/any", "groups/any"],
-    "sellers": ["", "catalogs", "stands/any", "seasons/any", "you"],
+    "sellers": ["", "catalogs", "stands/any", "stands/any/seasons/any", "you"],
 }
 
 
@@ -60,7 +60,7 @@ LEFT = {
     "search-room": ["rooms/any"],
     "tama-friends": ["liked", "mine", "pets/ada", "posts/any"],
     "gg-core": ["goals", "rooms", "people", "people/ben"],
-    "sellers": ["catalogs", "stands/any", "seasons/any", "you"],
+    "sellers": ["catalogs", "stands/any", "stands/any/seasons/any", "you"],
 }
 
 

@@ -28,7 +28,7 @@ EVERY = {
     "pattern": "/s/inviter/patterns/group_feed?group_id=g3&limit=50&run=1",
     "edit": "/s/inviter/edit?table=InviterTable&pk=EVENT%23h12&sk=METADATA",
     "map-gg": "/s/gg_core/map",
-    "order": "/s/sellers-current/edit?table=SellersOrders&pk=ORDER%23o-004-2026-001",
+    "order": "/s/sellers-current/edit?table=SellersOrders&pk=ORDER%23o-004-1-001",
     "feeds": "/s/gg_core/streams",
     "flag": "/s/gg_core/edit?table=gg_core&pk=PROMO%23lina.haas&sk=PROMO%23lina.haas",
     "migration": "/s/sellers-current/migrations?dry=1",

@@ -10,7 +10,7 @@ import pytest
 from tests.systems.author import KEYS, server
 
 from keyfold import new_ulid
-from keyfold_systems.sellers import current, design, entities, patterns
+from keyfold_systems.sellers import current, design, entities
 from keyfold_systems.sellers.service import Sellers
 from keyfold_systems.sellers.views import NewInvite
 
@@ -274,7 +274,7 @@ def test_reads_on_indexes_before_and_after() -> None:
         return {one.name: one for one in schema.patterns}
 
     before = named(current.design.schema)
-    after = {name: one for name, one in named(patterns.design.schema).items() if name in before}
+    after = {name: one for name, one in named(design.design.schema).items() if name in before}
     assert set(after) == set(before)
     assert sum(bool(one.index) for one in before.values()) == 10
     assert sum(bool(one.index) for one in after.values()) == 10

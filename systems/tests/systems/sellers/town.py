@@ -86,7 +86,7 @@ def history(town: Town, records: int, sellers: int) -> Iterator[Any]:
             catalog_id=catalog_id,
             owner_account_id="town-hall",
             catalog_name=catalog_id.title(),
-            is_public_str=str(public).lower(),
+            is_public_str="true" if public else "false",
             products=[Product(product_id="p", product_name="Pie", price=Decimal(3))],
             created_at=START,
         )
