@@ -13,9 +13,9 @@ from tests.fault.replay import replayed
 
 from keyfold.cli import main
 from keyfold_engine.clock import ManualClock
+from keyfold_engine.doctor.examination import examine, settled
+from keyfold_engine.doctor.survey import survey
 from keyfold_engine.engine import Engine
-from keyfold_engine.engine.doctor.examination import examine, settled
-from keyfold_engine.engine.doctor.survey import survey
 
 ROUNDS = int(os.environ.get("DOCTOR_ROUNDS", "15"))
 PAGE = 4096

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from keyfold_engine.doctor.examination import examine, settled
+from keyfold_engine.doctor.survey import survey
 from keyfold_engine.engine import Engine
-from keyfold_engine.engine.doctor.examination import examine, settled
-from keyfold_engine.engine.doctor.survey import survey
 
 ITEMS = 40
 # From then on no file of the process can grow, or be written at all.

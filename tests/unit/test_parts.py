@@ -60,3 +60,18 @@ def test_the_tests_of_a_part_use_no_part_above_it(part: str) -> None:
 def test_the_picture_of_the_parts_is_that_of_the_contracts() -> None:
     made = runpy.run_path(str(ROOT / "docs/_ext/parts.py"))
     assert made["PICTURE"].read_text("utf-8") == made["picture"]()
+
+
+def test_the_page_of_sizes_is_about_current() -> None:
+    made = runpy.run_path(str(ROOT / "docs/_ext/sizes.py"))
+
+    def lines(page: str) -> dict[str, int]:
+        found = re.findall(r"^\| \*\*(.+?)\*\* \| ([\d,]+) \|", page, re.MULTILINE)
+        return {name: int(number.replace(",", "")) for name, number in found}
+
+    written, now = lines(made["TARGET"].read_text("utf-8")), lines(made["page"]())
+    assert written.keys() == now.keys() >= {"keyfold", "systems"}
+    again = "write it again: python docs/_ext/sizes.py"
+    assert {name: now[name] for name in now if abs(written[name] / now[name] - 1) > 0.03} == {}, (
+        again
+    )

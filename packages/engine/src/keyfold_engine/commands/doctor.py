@@ -16,9 +16,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from keyfold_engine.engine.doctor.examination import examine, settled
-    from keyfold_engine.engine.doctor.rescue import save
-    from keyfold_engine.engine.doctor.survey import survey
+    from keyfold_engine.doctor.examination import examine, settled
+    from keyfold_engine.doctor.rescue import save
+    from keyfold_engine.doctor.survey import survey
 
     with settled(args.file) as copy:
         found = survey(copy.path)

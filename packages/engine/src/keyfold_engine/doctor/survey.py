@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from keyfold_engine.engine.doctor.pages import SCHEMA_ROOT, PageDamaged, Pages, Values
+from keyfold_engine.doctor.pages import SCHEMA_ROOT, PageDamaged, Pages, Values
 from keyfold_engine.engine.places import HASH_BYTES
 from keyfold_engine.engine.tables import TableDefinition
 

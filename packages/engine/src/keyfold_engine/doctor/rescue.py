@@ -11,8 +11,8 @@ import apsw
 import orjson
 
 from keyfold_engine import errors
+from keyfold_engine.doctor.survey import Survey, is_derived
 from keyfold_engine.engine import indexes, storage
-from keyfold_engine.engine.doctor.survey import Survey, is_derived
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition, partition_of
 

@@ -14,8 +14,8 @@ import apsw
 import orjson
 
 from keyfold_engine import errors
+from keyfold_engine.doctor.survey import DEFINITIONS, Survey, key_text
 from keyfold_engine.engine import indexes
-from keyfold_engine.engine.doctor.survey import DEFINITIONS, Survey, key_text
 from keyfold_engine.engine.storage import Session, checksums, connect, translated
 from keyfold_engine.engine.storage.write_ahead_log import LogFrames
 from keyfold_engine.engine.tables import TableDefinition, partition_of
