@@ -352,9 +352,11 @@ def _without_idle(schema: Schema) -> Schema:
         if name in schema.by_entity
     }
     entities = tuple(
-        replace(
-            entity,
-            placements=tuple(p for p in entity.placements if (entity.table, p.index) in read),
+        _with_lost_fields(
+            replace(
+                entity,
+                placements=tuple(p for p in entity.placements if (entity.table, p.index) in read),
+            )
         )
         for entity in schema.entities
     )
@@ -366,3 +368,11 @@ def _without_idle(schema: Schema) -> Schema:
         for table in schema.tables
     )
     return replace(schema, tables=tables, entities=entities)
+
+
+def _with_lost_fields(entity: EntitySchema) -> EntitySchema:
+    """The entity with an attribute for each field that was stored in a key which is gone."""
+    keys = [entity.key, *(placement.key for placement in entity.placements)]
+    held = {field for key in keys if key is not None for field in key.fields}
+    attributes = (replace(a, in_key=a.in_key and a.field in held) for a in entity.attributes)
+    return replace(entity, attributes=tuple(attributes))
