@@ -14,7 +14,7 @@ from keyfold_engine.engine.write import Prepared
 from keyfold_engine.errors import ValidationError
 from keyfold_engine.expressions.projection import project
 from keyfold_engine.features.partiql.parser import parse
-from keyfold_engine.features.partiql.plan import PlannedWrite, planned
+from keyfold_engine.features.partiql.plan import StatementWrite, planned
 from keyfold_engine.features.partiql.select import select
 from keyfold_engine.features.partiql.statements import (
     ExistsStatement,
@@ -42,11 +42,11 @@ def execute_statement(database: Database, request: dict[str, Any]) -> dict[str, 
 
 def carry_out(
     database: Database, statement: Statement, request: dict[str, Any]
-) -> tuple[Prepared, PlannedWrite]:
+) -> tuple[Prepared, StatementWrite]:
     """Execute an INSERT, UPDATE or DELETE."""
     returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
 
-    def work(session: Session) -> tuple[Prepared, PlannedWrite]:
+    def work(session: Session) -> tuple[Prepared, StatementWrite]:
         plan = planned(database, session, statement, returns_item=returns_item)
         prepared = write.prepare(session, plan.write)
         write.store(database, session, prepared)
@@ -55,7 +55,7 @@ def carry_out(
     return database.write(work)
 
 
-def returned(statement: Statement, done: Prepared, plan: PlannedWrite) -> list[Item]:
+def returned(statement: Statement, done: Prepared, plan: StatementWrite) -> list[Item]:
     """The items that a RETURNING clause requests."""
     if not isinstance(statement, (UpdateStatement, Removal)):
         return []

@@ -49,7 +49,7 @@ def item_of(database: Database, session: Session, statement: Statement) -> tuple
 
 
 @dataclass(slots=True)
-class PlannedWrite:
+class StatementWrite:
     """The write of a statement; `update` is set for an UPDATE."""
 
     write: ItemWrite
@@ -58,13 +58,13 @@ class PlannedWrite:
 
 def planned(
     database: Database, session: Session, statement: Statement, *, returns_item: bool = False
-) -> PlannedWrite:
+) -> StatementWrite:
     """The write of a statement other than a SELECT."""
     table = database.catalog.get(session, statement.table)
     match statement:
         case Insert(_, item):
             new = NewItem.put(check_item(item))
-            return PlannedWrite(ItemWrite(table, place_of_item(table, new.item), _insertion(new)))
+            return StatementWrite(ItemWrite(table, place_of_item(table, new.item), _insertion(new)))
         case UpdateStatement(_, update, where):
             operand_check.check_overlap(
                 [action.path for action in update.actions], "UpdateExpression"
@@ -74,18 +74,18 @@ def planned(
             # An UPDATE never creates an item.
             there = Function("attribute_exists", (Path(table.schema.partition[:1]),))
             test = _test((there, *conjuncts(rest)))
-            return PlannedWrite(_write(table, key, change, test, returns_item), change)
+            return StatementWrite(_write(table, key, change, test, returns_item), change)
         case Removal(_, where):
             key, rest = full_key(where, table.schema)
             # Deleting a missing item does nothing, whatever its other conditions.
             gone = Function("attribute_not_exists", (Path(table.schema.partition[:1]),))
             told = None if rest is None else evaluate.compile_condition(Or((gone, rest)))
-            return PlannedWrite(_write(table, key, write.deletion, told, returns_item))
+            return StatementWrite(_write(table, key, write.deletion, told, returns_item))
         case ExistsStatement(Select(_, _, _, where)):
             key, rest = full_key(where, table.schema)
             there = Function("attribute_exists", (Path(table.schema.partition[:1]),))
             test = _test((there, *conjuncts(rest)))
-            return PlannedWrite(_write(table, key, None, test, returns_item))
+            return StatementWrite(_write(table, key, None, test, returns_item))
         case Select():
             raise TypeError("a SELECT writes nothing")
 
