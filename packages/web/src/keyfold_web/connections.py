@@ -15,6 +15,8 @@ CONNECTIONS: Final = 1000
 """Concurrent connections per worker."""
 RECEIVE_SECONDS: Final = 30.0
 """From a connection's or request's start to the complete request."""
+UNREAD_SECONDS: Final = 30.0
+"""How long an answer may wait for a client that takes nothing of it."""
 HEAD_BYTES: Final = 64 * KB
 """Of a request besides its body: its head, and between two chunks or in its trailers."""
 HEADERS: Final = 100
@@ -25,6 +27,8 @@ class BoundedConnection(HttpToolsProtocol):
     """Closes connections that are too slow, too many or too large."""
 
     receive_seconds = RECEIVE_SECONDS
+    unread_seconds = UNREAD_SECONDS
+    _giving_up: asyncio.TimerHandle | None = None
     most = CONNECTIONS
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -41,7 +45,21 @@ class BoundedConnection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._patience.cancel()
+        self._taken()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        # Closing would wait for what is unread.
+        self._giving_up = self.loop.call_later(self.unread_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._taken()
+        super().resume_writing()
+
+    def _taken(self) -> None:
+        if self._giving_up is not None:
+            self._giving_up.cancel()
 
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():

@@ -19,6 +19,7 @@ from keyfold_web.connections import BoundedConnection
 
 class Hasty(BoundedConnection):
     receive_seconds = 0.5
+    unread_seconds = 0.5
     most = 5
 
 
@@ -26,9 +27,15 @@ async def _echo(request: Request) -> Response:
     return PlainTextResponse(await request.body())
 
 
+async def _much(_: Request) -> Response:
+    return Response(b"x" * 64_000_000)
+
+
 @pytest.fixture
 def port() -> Iterator[int]:
-    app = Starlette(routes=[Route("/", _echo, methods=["GET", "POST"])])
+    app = Starlette(
+        routes=[Route("/", _echo, methods=["GET", "POST"]), Route("/much", _much, methods=["GET"])]
+    )
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         server = uvicorn.Server(
@@ -92,3 +99,17 @@ def test_an_endless_head_is_refused(port: int) -> None:
     with connect(port) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 100_000)
         assert read_all(connection).startswith(b"HTTP/1.1 431")
+
+
+def test_an_answer_that_nobody_takes_is_given_up(port: int) -> None:
+    held = [connect(port) for _ in range(5)]
+    for connection in held:
+        connection.sendall(b"GET /much HTTP/1.1\r\nHost: x\r\n\r\n")
+    answer = b"HTTP/1.1 503"
+    while answer == b"HTTP/1.1 503":
+        with connect(port) as late:
+            late.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            answer = late.recv(12)
+    assert answer == b"HTTP/1.1 200"
+    for connection in held:
+        connection.close()

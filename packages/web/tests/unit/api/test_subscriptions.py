@@ -373,6 +373,36 @@ async def test_a_caller_has_so_many_subscriptions(
         assert refused["payload"]["errors"][0]["extensions"]["code"] == "TOO_MANY_REQUESTS"
 
 
+async def test_a_flood_of_streams_that_nobody_reads_leaves_others_and_nothing_behind(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(BoundedConnection, "unread_seconds", 0.5)
+    body = json.dumps({"query": SAID}).encode()
+    head = f"authorization: {site.header('mia')['authorization']}\r\ncontent-length: {len(body)}"
+    request = (
+        "POST /rooms/graphql HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n"
+        f"content-type: application/json\r\n{head}\r\n\r\n"
+    ).encode() + body
+    port = int(site.url.rpartition(":")[2])
+    flood = []
+    for _ in range(watching.WATCHERS_OF_A_CALLER + 10):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1000)
+        writer.write(request)
+        flood.append((reader, writer))
+    while await site.open_subscriptions() < watching.WATCHERS_OF_A_CALLER:
+        await asyncio.sleep(0.01)
+    for number in range(watching.WAITING_CHANGES):
+        await site.say("x" * 100_000, id=f"m{number}")
+    async with httpx.AsyncClient() as client:
+        url = f"{site.url}/rooms/rooms/hall/messages/m1"
+        said = await client.put(url, json={"text": "hi"}, headers=site.header("ben"))
+    assert said.status_code == 200
+    while await site.open_subscriptions():
+        await asyncio.sleep(0.05)
+    for _, writer in flood:
+        writer.close()
+
+
 async def test_who_does_not_keep_up_is_told_to_begin_anew(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
