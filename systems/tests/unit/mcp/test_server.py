@@ -128,7 +128,8 @@ async def test_a_design_file_runs(tmp_path: Path) -> None:
         await ask(client, "send_write", plan=plan["plan"])
         given = {"list_id": "home"}
         read = await ask(client, "run_pattern", name="tasks of a list", arguments=given)
-        assert [one["title"] for one in read["data"]] == ["Sweep"]
+        listed = await ask(client, "list_items", entity="task")
+        assert read["data"] == listed["data"] == [{"entity": "Task", **values}]
         assert (await ask(client, "verify"))["clean"]
 
 

@@ -82,7 +82,7 @@ class DataTools:
         most = _at_most(limit)
         found: list[Any] = []
         with self._workspace.db() as (db, client):
-            wanted = _entity(db.context.design.entities, entity)
+            wanted = self._workspace.entity(entity)
             while True:
                 [walk] = batch.scan_walks(db.context, wanted)
                 walk.position = start
@@ -204,12 +204,6 @@ def _place(cursor: str) -> tuple[dict[str, Any] | None, int]:
         return start, int(skip)
     except (ValueError, TypeError, AttributeError):
         raise KeyfoldError("the cursor is damaged; start again without one") from None
-
-
-def _entity(known: dict[str, type[Entity]], name: str) -> type[Entity]:
-    if name not in known:
-        raise KeyfoldError(f"the design has no entity {name!r}; {nearest(name, known)}")
-    return known[name]
 
 
 def _at_most(limit: int) -> int:
