@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 from markdown_it import MarkdownIt
@@ -84,7 +84,7 @@ def split(text: str) -> list[Block]:
     text = _MUCH_SPACE.sub(" " * MOST_SPACE, text.translate(_HALF_WIDTH))
     text = _LONG_LINE.sub("", text)
     for words, english in KEY_WORDS:
-        text = words.sub(english, text)
+        text = words.sub(partial(_in_english, english), text)
     parser = MarkdownIt("commonmark").enable("table").disable("inline")
     found: list[Block] = []
     at = _Position()
@@ -140,6 +140,11 @@ def split(text: str) -> list[Block]:
                     found.append(_block(at, "text", line, content))
                     at.label = _label(content) or at.label
     return found
+
+
+def _in_english(word: str, hit: re.Match[str]) -> str:
+    """The English word, with a space where languages without spaces have none."""
+    return word + " " * (hit.string[hit.end() : hit.end() + 1] > "\x7f")
 
 
 def _block(

@@ -8,6 +8,7 @@ from keyfold_workbench.adopt.document.blocks import Block
 from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.key_clauses import key_clauses
 from keyfold_workbench.adopt.document.reads import pattern_name, tell_read, title_of
+from keyfold_workbench.adopt.document.scope import ordered_words
 
 CALLS = re.compile(r"(?i)KeyCondition|\bkey\(\s*[\"']|key-condition")
 COMMENT = re.compile(r"^\s*(?://|#+|--|\*)\s*(?P<comment>\S.*?)\s*$")
@@ -32,8 +33,8 @@ def read_gets(here: Here) -> None:
         note = COMMENT.match(above[-1][1]) if above else None
         line = here.block.line + number
         title = note["comment"] if note else title_of(here.block)
-        named = re.search(r"(?i)table[-_]?name['\"]?\s*[=:(]?\s*['\"]([\w.-]+)['\"]", hit[0])
-        there = here.about(table=named[1]) if named and not here.at.table else here
+        before = here.block.text[max(0, hit.start() - 60) : hit.end()]
+        there = here.about(table=here.at.table or _table_called(before, here))
         tell_read(there, line, title, "GetItem", found, "a get in code")
         for at, text in here.block.lines[number:][: hit[0].count("\n") + 1]:
             if key_clauses(text, here.names, reads=True):
@@ -69,8 +70,7 @@ def read_conditions(here: Here) -> None:
         title = comments[-1] if comments and several else title_of(here.block)
         index = re.search(r"(?i)index[-_]?name['\"]?\s*[=:(]?\s*['\"]?([\w.-]+)", text)
         line = here.block.lines[start][0]
-        named = re.search(r"(?i)table[-_]?name['\"]?\s*[=:(]?\s*['\"]([\w.-]+)['\"]", text)
-        there = here.about(table=named[1]) if named and not here.at.table else here
+        there = here.about(table=here.at.table or _table_called(text, here))
         told = bool(found) and tell_read(
             there,
             line,
@@ -86,6 +86,17 @@ def read_conditions(here: Here) -> None:
             if re.search(r"(?i)KeyCondition|key\(|IndexName|index_name|:\w+['\"]?\s*[:=]", inner):
                 here.reading.mark(number, "read" if told else "question")
         previous = end
+
+
+def _table_called(text: str, here: Here) -> str:
+    """The table that a call is of, by its name or by that of the variable: entries_table.query."""
+    named = re.search(r"(?i)table[-_]?name['\"]?\s*[=:(]?\s*['\"]([\w.-]+)['\"]", text)
+    if named:
+        return named[1]
+    called = re.search(r"\b(\w+?)_?[Tt]able\.(?:query|get_item|get)\(", text)
+    words = ordered_words(called[1]) if called else ()
+    known = [t for t in here.names.tables if words and ordered_words(t)[-len(words) :] == words]
+    return known[0] if len(known) == 1 else ""
 
 
 def _order(text: str) -> str:

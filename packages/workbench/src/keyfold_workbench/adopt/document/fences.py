@@ -18,7 +18,7 @@ from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.index_lines import tell_named_index
 from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses
 from keyfold_workbench.adopt.document.key_schemas import read_key_schemas
-from keyfold_workbench.adopt.document.key_side import key_side
+from keyfold_workbench.adopt.document.key_side import SIDES, key_side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, key_text
 from keyfold_workbench.adopt.document.notations import READ_WORD, attribute_type
 from keyfold_workbench.adopt.document.property_rows import key_mark
@@ -43,7 +43,7 @@ _CODE = re.compile(
 )
 _PROGRAM = re.compile(
     r"\b(?:await|function|def |return|const \w+ =|import |new \w+Command|async|class |func "
-    r"|fn |val |aws dynamodb)\b"
+    r"|fn |val |aws dynamodb|(?:put_item|update_item|delete_item|get_item|putItem|getItem)\()"
 )
 _TITLE = re.compile(
     r"^\s{0,4}(?:#+|//|--|\*|-)?\s*(?P<title>[A-Z][\w ()/-]{1,50}?)\s*(?:\([^)]*\))?:?\s*$"
@@ -148,7 +148,8 @@ def _read_groups(here: Here) -> None:
         line = group.clauses[0][0]
         entity = entity_name(group.title)
         there = here.about(index=group.index or here.at.index)
-        if tells_reads(here.at, group.text, only) and len(_types(group)) < 2:
+        stored = _is_stored(here, group)
+        if tells_reads(here.at, group.text, only) and len(_types(group)) < 2 and not stored:
             title = group.title if len(told) > 1 and group.title else title_of(here.block)
             if tell_read(
                 here, line, title or group.title, group.text, only, "lines of a condition"
@@ -159,8 +160,31 @@ def _read_groups(here: Here) -> None:
             for each, _ in group.clauses:
                 here.reading.mark(each, told_as)
         else:
+            entity = entity or (_stored_entity(here) if stored else "")
             tell_clauses(there, group.clauses, entity or here.at.entity, "lines of a key")
             _tell_attributes(here, group, entity or here.at.entity)
+
+
+def _is_stored(here: Here, group: _Group) -> bool:
+    """`GSI1PK: EMAIL#<email>`, `GSI1SK: …` below GSI1: the keys of items, though reads are told."""
+    told = [clause for _, clause in group.clauses]
+    return (
+        {clause.side.side for clause in told} == {*SIDES}
+        and all(c.operator == "=" and ":" in c.raw.split("#")[0] for c in told)
+        and any(c.value and c.value.fields for c in told)
+        and not READ_WORD.search(group.text)
+        and not _READS.match(title_of(here.block))
+    )
+
+
+def _stored_entity(here: Here) -> str:
+    """The entity of keys of an index in the section of a table with one."""
+    return here.at.entity if here.at.index == "" else here.at.table
+
+
+_READS = re.compile(
+    r"(?i)(?:pattern\W+)?(?:get|list|find|query|fetch|search|look\w*|read|all|check)\b"
+)
 
 
 def _groups(here: Here) -> list[_Group]:

@@ -81,7 +81,7 @@ def _named_keys(text: str) -> tuple[tuple[Side, str, str], ...]:
         if (
             hit
             and attribute_in(hit[1])
-            and not re.fullmatch(r"(?i)is|the|and|for|on|string|number|key|status|s|n", hit[1])
+            and not re.fullmatch(r"(?i)is|the|and|for|on|string|number|key|s|n", hit[1])
         ):
             number = "N" if hit.re.groups > 1 and hit[2] else "S"
             found[side] = side, hit[1], number

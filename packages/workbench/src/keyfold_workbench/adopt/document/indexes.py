@@ -19,7 +19,7 @@ def add_indexes(model: DocumentModel) -> None:
     for s in model.said:
         if not isinstance(s, IndexStatement):
             continue
-        table = model.home(s)
+        table = _table_of(model, s)
         number = s.number or model.reading.names.number(s.name)
         index = table.indexes.setdefault(number, DocumentIndex(s.name, line=s.line))
         index.name = s.name if index.name == number else index.name
@@ -43,6 +43,26 @@ def add_indexes(model: DocumentModel) -> None:
         for number, index in list(table.indexes.items()):
             _complete(model, table, number, index)
             index.keys = {side: index.keys[side] for side in SIDES if side in index.keys}
+
+
+def _table_of(model: DocumentModel, s: IndexStatement) -> DocumentTable:
+    """The table of an index: told, or the only one whose items have its key attributes."""
+    home = model.home(s)
+    names = {
+        name
+        for other in model.said
+        if isinstance(other, IndexStatement) and not other.table
+        and (other.number or other.name) == (s.number or s.name)
+        for _, name, _ in other.keys
+    }  # fmt: skip
+    if home.keys or len(model.tables) < 2 or not names:
+        return home
+    fitting = [table for table in model.tables.values() if names <= model.attributes_of(table)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if (s.number or s.name) not in home.indexes:
+        model.reading.ask(s.line, f"Which table has the index {s.name}?")
+    return home
 
 
 def _complete(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -74,10 +75,18 @@ def _in_commands(text: str) -> Iterator[dict[str, Any]]:
             for a, t in _PAIR.findall(options.get("attribute-definitions", ""))
         ]
         of_indexes = options.get("global-secondary-indexes", "")
-        given = re.search(r"['\"]\s*(\[\s*\{\s*\".*\])\s*['\"]", of_indexes, re.S)
-        indexes = _data(given[1]) if given else _short(of_indexes)
+        indexes = _json_list(of_indexes) or _short(of_indexes)
         yield {"TableName": name[0] if name else "", "KeySchema": keys,
                "AttributeDefinitions": types, "GlobalSecondaryIndexes": indexes}  # fmt: skip
+
+
+def _json_list(text: str) -> list[dict[str, Any]]:
+    """The first list of a command's option, as JSON."""
+    try:
+        found, _ = json.JSONDecoder().raw_decode(text[text.find("[") :])
+    except (ValueError, RecursionError):
+        return []
+    return _list(found)
 
 
 def _short(text: str) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from keyfold_workbench.adopt.document.statements import (
     DocumentReading,
     DocumentStatement,
     KeyStatement,
+    PatternStatement,
     TableStatement,
 )
 
@@ -39,7 +40,11 @@ class DocumentModel:
         self._shared: dict[tuple[str, ...], KeyStatement] = {}
         """The partition key that a table gives for all of its items."""
         self.said = self._accepted()
-        titles = {ordered_words(s.table) for s in self.said if s.table}
+        titles = {
+            ordered_words(s.table)
+            for s in self.said
+            if s.table and not isinstance(s, PatternStatement)
+        }
         owners = {ordered_words(s.table or s.entity) for s in self._own_keys()}
         self._owners = owners
         every = titles | owners
@@ -65,6 +70,17 @@ class DocumentModel:
         found = [entity for entity in self.entities if title and entity.table is self.table(title)]
         return found[0] if len(found) == 1 else None
 
+    def attributes_of(self, table: DocumentTable) -> set[str]:
+        """The names of the attributes that the items of a table have."""
+        names = {words_of(entity.title) for entity in self.entities if entity.table is table}
+        told = {
+            s.name
+            for s in self.said
+            if isinstance(s, AttributeStatement)
+            and (words_of(s.entity) in names or (s.table and self.table(s.table) is table))
+        }
+        return told | {name for name, _ in table.keys.values()}
+
     def _accepted(self) -> list[DocumentStatement]:
         """Without what the document calls the state before."""
         after = {words_of(_about(s)) for s in self.reading.statements if s.state == "after"}
@@ -86,6 +102,10 @@ class DocumentModel:
         """The table of a title; the only one if the document has one."""
         words = self._table_words(title) if self._several else ()
         return self.tables.setdefault(words, DocumentTable(title if self._several else ""))
+
+    def known_table(self, title: str) -> DocumentTable | None:
+        """The table that a read names, if the document describes it."""
+        return self.tables.get(self._table_words(title) if self._several else ()) if title else None
 
     def home(self, s: DocumentStatement) -> DocumentTable:
         """The table that a statement is about: by its name, or by the entity that is a table."""
@@ -172,8 +192,12 @@ class DocumentModel:
             return ""  # told of an entity elsewhere
         at = " ".join(filter(None, (s.side.index * (not s.side.attribute),
                                     s.side.attribute or f"{s.side.side} key")))  # fmt: skip
-        self.reading.ask(s.line, f"Which entity has {at} {s.key.text}?")
-        return ""
+        title = s.table or next((each.name for each in self.said if isinstance(each, TableStatement)
+                                 and each.name), "Item")  # fmt: skip
+        alone = not named and not s.side.index and _GENERIC.fullmatch(s.side.attribute or "pk")
+        taken = f" {camel(title)} is taken from the table." if alone else ""
+        self.reading.ask(s.line, f"Which entity has {at} {s.key.text}?{taken}")
+        return title if alone else ""
 
     def _add_entities(self) -> None:
         grouped: _Groups = {}

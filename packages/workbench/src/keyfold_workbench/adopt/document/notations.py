@@ -13,6 +13,7 @@ _SECTION_WORDS: tuple[tuple[Section, str], ...] = (
               r"alternatives?(?=\s+(?:[a-z\d]\b|designs?|approach)|\s*$|:)|"
               r"considered|(?:re)?migrat\w+|backfill\w*|next steps?|extending|adding|"
               r"anti-?patterns?|"
+              r"acceptance criteria|task status|"
               r"changelog|deprecated|hypothetical|out of scope|checklist|monitoring|"
               r"capacity|cost\b|"
               r"scal(?:e|ing)\b|best practices|deployment|troubleshooting|why not|do not|"
@@ -133,6 +134,9 @@ KEY_WORDS = tuple(
             "Table name",
             r"テーブル名|테이블 ?이름|테이블명|tên bảng|nombre de la tabla|nome da tabela|表名",
         ),
+        ("Attributes", r"属性|속성"),
+        ("Schema", r"スキーマ|스키마"),
+        ("Key structure", r"キー(?:構成|構造|設計)|키 ?(?:구조|설계)"),
         ("Index name", r"インデックス名|인덱스 ?이름|인덱스명|nombre del índice|nome do índice"),
         (
             "Global secondary index",
@@ -143,10 +147,12 @@ KEY_WORDS = tuple(
 )
 """What other languages call keys and their sides."""
 
-READS = {"getitem": "get", "get_item": "get", "batchgetitem": "get", "batchget": "get",
+READS = {"pk lookup": "get", "getitem": "get", "get_item": "get", "batchgetitem": "get",
+         "batchget": "get",
          "transactgetitems": "get", "query": "query", "scan": "scan", "get": "get"}  # fmt: skip
 READ_WORD = re.compile(
-    r"(?i)\b(GetItem|BatchGetItem|BatchGet|get_item|Quer(?:y|ies)|Scan(?! ?index|[- "
+    r"(?i)\b(PK lookup|GSI (?:lookup|scan|query|on)|"
+    r"GetItem|BatchGetItem|BatchGet|get_item|Quer(?:y(?:_\w+)?|ies)|Scan(?! ?index|[- "
     r"]?reverse| forward))\b|\b((?-i:GET))\b(?=[ :(`])"
 )
 WRITE_WORD = re.compile(

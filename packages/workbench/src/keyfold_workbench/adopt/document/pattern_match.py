@@ -93,8 +93,8 @@ def _by_templates(model: DocumentModel, said: PatternStatement, name: str) -> Fo
     read = [entity for entity in model.entities if _meets(entity, said, clauses)]
     sure = [entity for entity in read if not entity.keys[said.index, "partition"][0].is_field]
     read = sure if len({id(entity.table) for entity in read}) > 1 else read
-    if said.table:
-        read = [entity for entity in read if entity.table is model.table(said.table)] or read
+    if table := model.known_table(said.table):
+        read = [entity for entity in read if entity.table is table] or read
     told = " AND ".join(clause.raw for clause in said.clauses)
     if any(value and value.example for clause in said.clauses for value in clause.values):
         clauses = _of_examples(said, clauses, read)
@@ -186,7 +186,8 @@ def _homes(
     model: DocumentModel, said: PatternStatement, asked: set[str]
 ) -> list[tuple[DocumentTable, DocumentIndex | None]]:
     entity = model.named(said.entity) if said.entity else None
-    tables = [model.table(said.table)] if said.table else list(model.tables.values())
+    told = model.known_table(said.table)
+    tables = [told] if told else list(model.tables.values())
     tables = [entity.table] if entity and entity.table in tables else tables
     found: list[tuple[DocumentTable, DocumentIndex | None]] = []
     for table in tables:
@@ -233,19 +234,20 @@ def _by_home(model: DocumentModel, said: PatternStatement, name: str) -> FoundPa
         return None
     table, index = homes[0]
     keys = index.keys if index else table.keys
+    number = next((number for number, each in table.indexes.items() if each is index), "")
     entities = tuple(
         entity
         for entity in model.entities
         if entity.table is table
-        and (not index or any((said.index, side) in entity.keys for side in SIDES))
+        and (not index or any((number, side) in entity.keys for side in SIDES))
     )
     own = not entities  # the attributes of the index are no templates
     entities = entities or tuple(entity for entity in model.entities if entity.table is table)
     named = [attribute for attribute, _ in keys.values() if _is_named(attribute, said.text)]
     used = list(keys)[: 2 if said.operation == "get" else 1]
     stored = {
-        side: {entity.keys[said.index, side][0].text for entity in entities}
-        if not own and all((said.index, side) in entity.keys for entity in entities)
+        side: {entity.keys[number, side][0].text for entity in entities}
+        if not own and all((number, side) in entity.keys for entity in entities)
         else {f"<{keys[side][0]}>"}
         for side in used
     }
@@ -279,7 +281,8 @@ def _homes_in(
 ) -> list[tuple[DocumentTable, DocumentIndex | None]]:
     """The table or the index that a read without conditions is of."""
     entity = model.named(said.entity) if said.entity else None
-    tables = [model.table(said.table)] if said.table else [entity.table] if entity else []
+    told = model.known_table(said.table)
+    tables = [told] if told else [entity.table] if entity else []
     named = [
         table
         for table in model.tables.values()
@@ -289,6 +292,13 @@ def _homes_in(
     if said.index:
         found = [(table, table.index(said.index)) for table in tables]
         return [(table, index) for table, index in found if index is not None]
+    if re.search(r"(?i)\b(?:gsi|lsi|index)\b", said.text):
+        return [
+            (table, index)
+            for table in tables
+            for index in table.indexes.values()
+            if "partition" in index.keys and _is_named(index.keys["partition"][0], said.text)
+        ]
     return [(table, None) for table in tables]
 
 
@@ -326,9 +336,7 @@ def _of_field(value: WrittenKey, attribute: str) -> str:
     """A value of an attribute: an example, as 'Oslo', stands for any; ACTIVE is meant."""
     if value.text == "<value>":
         return f"<{attribute}>"
-    constant = (
-        "<" in value.text or value.text.isupper() or value.text in ("true", "false", "1", "0")
-    )
+    constant = "<" in value.text or re.fullmatch(r"[A-Z_]+|true|false|[01]", value.text)
     return value.text if constant else f"<{attribute}>"
 
 

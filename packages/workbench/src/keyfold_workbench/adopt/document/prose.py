@@ -191,7 +191,7 @@ def _tell_fact(here: Here, line: int, text: str) -> bool:
         return True
     if labelled["sign"] in ":=" and tell_property(here, line, re.sub(r"\s*\(.*", "", label), value):
         return True
-    side = key_side(label, here.names)
+    side = key_side(label, here.names) if label not in ("hash", "range", "sort") else None
     if side is None and _tell_headed(here, line, label, value):
         return True
     if (
@@ -212,7 +212,11 @@ def _tell_fact(here: Here, line: int, text: str) -> bool:
         not codes(value)
         and "#" not in value
         and not re.search(r"[<{]", value)
-        and (" " in first or re.fullmatch(r"(?i)s|n|b|string|number|binary", first) is not None)
+        and (
+            " " in first
+            or re.search(r"[^\x00-\x7f]", first) is not None
+            or re.fullmatch(r"(?i)s|n|b|string|number|binary", first) is not None
+        )
     )
     if described and label in here.names.attributes and not key_side(label):
         return False  # an attribute in the words of another item
@@ -301,7 +305,10 @@ def _tell_side(here: Here, line: int, text: str) -> bool:
     found = _BARE_SIDE.match(text)
     if not found or is_absent(found[1]) or text[found.end(1) : found.end(1) + 1] == "(":
         return False
-    if not (re.search(r"[`*]", text[: found.end(1) + 1]) or key_side(found[1])):
+    whole = re.fullmatch(r"\W*(?:\([^)]*\)|-.*)?", text[found.end(2) :]) is not None
+    typed = re.match(r"\s*:\s*\w", text[found.end(1) :]) is not None
+    marked = re.search(r"[`*]", text[: found.end(1) + 1]) or (typed and whole)
+    if not (marked or key_side(found[1])):
         return False
     side = key_side(found[2]) or (
         KeySide("", "partition") if found[2].lower() == "primary key" else None
@@ -367,7 +374,7 @@ def _tell_attributes(here: Here, name: str) -> None:
 
 
 def _tell_attribute(here: Here, line: int, name: str, mark: str, kind: str) -> None:
-    if key_side(name, here.names) or re.fullmatch(r"(?i)type|entity_?type|_type|__typename", name):
+    if key_side(name) or re.fullmatch(r"(?i)type|entity_?type|_type|__typename", name):
         here.mark_read(line)
         return
     word, optional, values = attribute_type(kind)

@@ -10,6 +10,7 @@ from keyfold_workbench.adopt.document.answers import LineAnswer, find_answers
 from keyfold_workbench.adopt.document.blocks import Block, plain, split
 from keyfold_workbench.adopt.document.fences import read_fence
 from keyfold_workbench.adopt.document.here import Here
+from keyfold_workbench.adopt.document.key_clauses import key_clauses
 from keyfold_workbench.adopt.document.key_side import (
     INDEX,
     NAME,
@@ -35,6 +36,7 @@ from keyfold_workbench.adopt.document.statements import (
     mark_unread,
 )
 from keyfold_workbench.adopt.document.tables import read_table
+from keyfold_workbench.adopt.document.telling import tell_clauses
 
 _NUMBERED_INDEX = re.compile(
     rf"(?i)(?:[\d.]+[.)]?\s*)?({INDEX})\s*[:(\u2014\u2013-]+\s*`?([A-Za-z][\w.-]*)`?(?:\)|$|\s\()"
@@ -216,6 +218,10 @@ def _read_heading(here: Here) -> None:
     if name and not here.at.aside:
         title = table_title(text)
         here.say(TableStatement, line, "a heading", table=title, title=title, name=name)
+    keys = [(line, clause) for clause in key_clauses(here.block.text, here.names)]
+    if keys and not here.at.aside and all(clause.operator == "=" for _, clause in keys):
+        tell_clauses(here, keys, entity_name(text.split(keys[0][1].raw)[0]), "a heading of keys")
+        return
     found = _NUMBERED_INDEX.match(text)
     only = _NAMED_INDEX.match(text)
     if found and found[1][-1].isdigit() and len(found[2]) > 2:

@@ -30,7 +30,7 @@ from keyfold_workbench.adopt.document.notations import (
 from keyfold_workbench.adopt.document.scope import Scope
 from keyfold_workbench.adopt.document.statements import PatternStatement, WriteStatement
 
-_CALL = re.compile(r"\b(?:GetItem|get_item|BatchGetItem|Query|query|get)\s*\(([^()]*)\)")
+_CALL = re.compile(r"\b(?:GetItem|get_item|BatchGetItem|Query|query(?:_\w+)?|get)\s*\(([^()]*)\)")
 _NAMED_CALL = re.compile(r"^\W*`?(\w+)\(([\w, :?=-]*)\)`?")
 _NO_ARGUMENT = re.compile(r"(?i)^(?:gsi|lsi)[ _-]?\d*$|\b(?:asc|desc)$|^limit\b")
 _PREFIX = re.compile(
@@ -51,7 +51,10 @@ def clauses_of(text: str, names: KeyNames) -> list[KeyClause]:
         pair = next((span for span in codes(text) if re.fullmatch(r"[^/]*#[^/]*/[^/]+", span)), "")
         given = [part.strip() for part in pair.split("/")] if pair else []
     values = [key_text(part) for part in given]
-    if not 1 <= len(given) <= 2 or not values[0] or "#" not in given[0] or None in values:
+    quoted = call is not None and all(re.fullmatch(r"([\"']).+\1", part) for part in given)
+    if not 1 <= len(given) <= 2 or not values[0] or None in values:
+        return []
+    if "#" not in given[0] and not quoted:
         return []
     return [
         KeyClause(KeySide("", side), "=", (value,), raw)

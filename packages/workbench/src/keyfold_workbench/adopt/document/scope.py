@@ -21,7 +21,7 @@ _TABLE = (
     r"(?:\b(?:table|tabla|tabela|tabel|tabelle|tabella)\b|b\u1ea3ng|"
     r"\u30c6\u30fc\u30d6\u30eb|\ud14c\uc774\ube14)"
 )
-_TABLE_WORD = re.compile(r"(?i)\b(?:table|tabla|tabela|tabel|tabelle)\b")
+_TABLE_WORD = re.compile(r"(?i)\b(?:table|tabla|tabela|tabel|tabelle)\b|テーブル|테이블")
 _TABLE_NAMED = re.compile(
     rf"(?i)(?:{_TABLE}"
     r"(?: name| principal)?\s*(?:\d+\w?)?\s*[:(\u2013\u2014-"
@@ -30,6 +30,7 @@ _TABLE_NAMED = re.compile(
 )
 
 
+_OWN_TABLE = re.compile(r"(?i)(?:\d[\d.)]*\s*)?[\w -]+\stable(?:\s*\([\w.${}<>-]+\))?")
 _INDEX_TITLE = re.compile(
     rf"(?i)\W*(?:[\d.]+\s+)?{INDEX}\b\s*(?:(?P<inner>\()|[:\u2014\u2013-])?\s*(?P<found>[^()]*)"
 )
@@ -100,8 +101,8 @@ def scope(block: Block, names: KeyNames, frame: DocumentFrame) -> Scope:
 
 
 def _is_aside(text: str) -> bool:
-    """A heading apart from the design; a name, as cost-center-index, is none."""
-    return section_of(text) == "aside"
+    """A heading apart from the design; a name, as cost-center-index or Cost Table, is none."""
+    return section_of(text) == "aside" and not _OWN_TABLE.fullmatch(text)
 
 
 def _section(text: str, block: Block) -> Section:
@@ -182,9 +183,11 @@ def entity_name(text: str) -> str:
     ]
     if not known or key_side(bare) or len(text) > 60 or "=" in text or _SENTENCE.match(text):
         return ""
-    if re.search(r"(?i)\b(?:partition|sort|primary|hash|range)[ _-]keys?\b", bare):
+    if re.search(r"(?i)\b(?:partition|sort|primary|hash|range)[ _-]key", bare):
         return ""
-    if re.search(r"(?:Index|[-_]index|GSI)$", bare.split(" - ")[0].split("(")[0].strip()):
+    if re.search(
+        r"^(?:GSI|LSI)[-_]|(?:Index|[-_]index|GSI)$", bare.split(" - ")[0].split("(")[0].strip()
+    ):
         return ""
     kind = section_of(re.sub(r"(?i)\s+operations?$", "", bare))
     if kind in ("aside", "patterns", "ttl") or (
@@ -194,7 +197,7 @@ def entity_name(text: str) -> str:
     text = re.sub(
         r"(?i)\s+(?:entity|items?|records?|entities|tables?|objects?|keys?|schema)$", "", text
     )
-    return text.strip()
+    return re.sub(r"\s*(?:テーブル|테이블)$", "", text).strip()
 
 
 def table_title(heading: str) -> str:
@@ -229,7 +232,7 @@ def table_name(heading: str) -> str:
         if re.fullmatch(r"[\w.${}<>-]{3,}", span) and not re.fullmatch(rf"(?i){INDEX}", span)
     ]
     if spans and (
-        _TABLE_WORD.search(heading) or re.fullmatch(r"\W*(?:\d+[.)]\s*)?`[^`]+`.*", heading)
+        _TABLE_WORD.search(heading) or re.fullmatch(r"\W*(?:\d[\d.)]*\s*)?`[^`]+`.*", heading)
     ):
         return spans[0]
     found = re.search(

@@ -36,6 +36,9 @@ def tell_cell(here: Here, line: int, entity: str, side: KeySide, cell: str, nota
     if is_absent(cell):
         here.mark_read(line)
         return
+    if _NO_NAME.fullmatch(plain(cell)):
+        here.mark_read(line)
+        return
     key = cell_text(cell)
     named = attribute_in(cell)
     if named and side.attribute in here.names.attributes and named != side.attribute:
