@@ -18,7 +18,7 @@ from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.index_lines import tell_named_index
 from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses
 from keyfold_workbench.adopt.document.key_schemas import read_key_schemas
-from keyfold_workbench.adopt.document.key_side import SIDES, key_side
+from keyfold_workbench.adopt.document.key_side import INDEX, SIDES, key_side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, key_text
 from keyfold_workbench.adopt.document.notations import READ_WORD, attribute_type
 from keyfold_workbench.adopt.document.property_rows import key_mark
@@ -168,13 +168,13 @@ def _read_groups(here: Here) -> None:
 def _is_stored(here: Here, group: _Group) -> bool:
     """`GSI1PK: EMAIL#<email>`, `GSI1SK: …` below GSI1: the keys of items, though reads are told."""
     told = [clause for _, clause in group.clauses]
-    return (
-        {clause.side.side for clause in told} == {*SIDES}
-        and all(c.operator == "=" and ":" in c.raw.split("#")[0] for c in told)
-        and any(c.value and c.value.fields for c in told)
-        and not READ_WORD.search(group.text)
-        and not _READS.match(title_of(here.block))
-    )
+    written = all(c.operator == "=" and ":" in c.raw.split("#")[0] for c in told)
+    whole = {clause.side.side for clause in told} == {*SIDES}
+    if not (written and whole and here.block.path) or READ_WORD.search(group.text):
+        return False
+    of_index = _OF_INDEX.match(here.block.path[-1]) is not None
+    fields = any(clause.value and clause.value.fields for clause in told)
+    return fields and (of_index or not _READS.match(title_of(here.block)))
 
 
 def _stored_entity(here: Here) -> str:
@@ -182,6 +182,7 @@ def _stored_entity(here: Here) -> str:
     return here.at.entity if here.at.index == "" else here.at.table
 
 
+_OF_INDEX = re.compile(rf"(?i)\W*{INDEX}\b")
 _READS = re.compile(
     r"(?i)(?:pattern\W+)?(?:get|list|find|query|fetch|search|look\w*|read|all|check)\b"
 )

@@ -6,6 +6,7 @@ import re
 
 from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.key_side import INDEX, Side, index_number, key_side
+from keyfold_workbench.adopt.document.scope import TITLED_INDEX
 from keyfold_workbench.adopt.document.statements import IndexStatement
 from keyfold_workbench.adopt.document.telling import attribute_in
 
@@ -36,7 +37,9 @@ def tell_named_index(here: Here, line: int, text: str) -> str:
         r"\s*(?:[-*]\s*)?(?:(?:GSI|LSI|Index)(?: name)?\s*:?\s*)?`?([\w.-]+)`?", bare, re.I
     )
     number = name = ""
-    if numbered and numbered[1][-1].isdigit() and _INDEX_NAME.fullmatch(numbered[2]):
+    if titled := TITLED_INDEX.match(text):
+        name = titled[1]
+    elif numbered and numbered[1][-1].isdigit() and _INDEX_NAME.fullmatch(numbered[2]):
         number, name = numbered[1], numbered[2]
     elif (
         after

@@ -336,7 +336,7 @@ def _of_field(value: WrittenKey, attribute: str) -> str:
     """A value of an attribute: an example, as 'Oslo', stands for any; ACTIVE is meant."""
     if value.text == "<value>":
         return f"<{attribute}>"
-    constant = "<" in value.text or re.fullmatch(r"[A-Z_]+|true|false|[01]", value.text)
+    constant = "<" in value.text or re.fullmatch(r"[A-Z_]{2,}|true|false|[01]", value.text)
     return value.text if constant else f"<{attribute}>"
 
 

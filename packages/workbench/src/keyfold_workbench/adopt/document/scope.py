@@ -47,6 +47,10 @@ _SENTENCE = re.compile(
     r"|regardless|the following|all items|current state)\b.*|.*[?.]$"
 )
 """What announces an explanation, and names nothing."""
+TITLED_INDEX = re.compile(
+    r"\s*(?:[-*]\s+|\d+[.)]\s*)?\*\*[^*]+\*\*:?\s*\(`([\w.-]*(?:[Ii]ndex|[-_]gsi))`\)"
+)
+"""`**Orders by day** (`day-index`)`."""
 _STAGES = frozenset("table dev prod production staging stage test env environment the".split())  # noqa: SIM905
 
 
@@ -135,7 +139,8 @@ def _index_of(text: str, names: KeyNames) -> str:
         return index_number(found[1])
     known = names.index_in(text) if len(text) < 120 else ""
     own = _INDEX_LEAD.fullmatch(NUMBERED.sub("", _lead(text)))
-    return known or (own["gsi"] or own["name"] if own else "")
+    titled = TITLED_INDEX.match(text)
+    return known or (own["gsi"] or own["name"] if own else titled[1] if titled else "")
 
 
 def _lead(text: str) -> str:

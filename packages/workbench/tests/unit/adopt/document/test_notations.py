@@ -117,6 +117,13 @@ ORDER#<orderId>    LINE#<n> Line
 }
 ```
 """,
+    "a heading with its keys": """
+### Order \u2014 `PK=ORDER#{orderId}  SK=META`
+
+| Attribute | Type |
+|---|---|
+| total | number |
+""",
     "key patterns are keys": """
 ## Key Patterns
 
@@ -231,6 +238,10 @@ PATTERNS = {
     "both sides in one word": (
         "| Pattern | How |\n|---|---|\n| Lines | GetItem `ORDER#id/META` |\n",
         ("get", None, "ORDER#{id}", "eq"),
+    ),
+    "a call of a helper": (
+        "| Pattern | How |\n|---|---|\n| Lines | `query_pk(\"ORDER#{id}\")` |\n",
+        ("query", None, "ORDER#{id}", "none"),
     ),
     "a get in code": (
         "### Lines\n```ts\nawait db.send(new GetCommand({\n  TableName: 'shop',\n"
@@ -396,6 +407,47 @@ def test_the_sections_of_tables_are_tables(heading: str) -> None:
     schema = design_of(text, "shop.md").schema
     assert [table.name for table in schema.tables] == ["shop-orders", "shop-bills"]
     assert [entity.table for entity in schema.entities] == ["shop-orders", "shop-bills"]
+
+
+def test_a_table_may_be_called_cost_and_an_index_have_a_title() -> None:
+    text = """# Costs
+
+## 1. Cost Data Table (`cost-data`)
+- **Partition Key**: `service` (String)
+
+**Global Secondary Indexes**:
+1. **Region Index** (`region-index`)
+   - Partition Key: `region`
+"""
+    [table] = design_of(text, "costs.md").schema.tables
+    assert (table.partition, [index.name for index in table.indexes]) == (
+        "service",
+        ["region-index"],
+    )
+
+
+def test_keys_below_an_index_are_those_of_the_tables_items() -> None:
+    text = """# Notes
+
+## Table 1: `notes`
+```
+PK: USER#<id>
+SK: NOTE#<n>
+```
+### GSI1: Query by note
+```
+GSI1PK: NOTE#<n>
+GSI1SK: USER#<id>
+```
+## Table 2: `users`
+```
+PK: USER#<id>
+SK: META
+```
+"""
+    found = {entity.table: entity for entity in design_of(text, "notes.md").schema.entities}
+    assert [str(p.key) for p in found["notes"].placements] == ["NOTE#{n} / USER#{id}"]
+    assert found["users"].placements == ()
 
 
 def test_commands_that_create_tables_are_read() -> None:
