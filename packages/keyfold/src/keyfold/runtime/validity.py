@@ -49,10 +49,22 @@ def settle(given: E, key: WireItem | None = None) -> tuple[E, WireItem]:
             problem.fields,
         ) from None
     if found.__dict__ != given.__dict__:
+        _refuse_unknown(given, found)
         item = spec.encode(found, key)
     if not spec.transient:
         return found, item
     return found.model_copy(update={name: getattr(given, name) for name in spec.transient}), item
+
+
+def _refuse_unknown(given: Entity, found: Entity) -> None:
+    """Refuse a name that `model_copy` took, and that no constructor would have taken."""
+    unknown = sorted(given.__dict__.keys() - found.__dict__.keys())
+    if unknown:
+        raise ValueRefused(
+            f"{given.ref()} is not written, because {given.__spec__.name} has no field "
+            f"{', '.join(unknown)}",
+            dict.fromkeys(unknown, "is not a field"),
+        )
 
 
 def apply_update(old: E, intent: Update) -> tuple[E, WireItem | None]:

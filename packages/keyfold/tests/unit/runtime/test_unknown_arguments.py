@@ -26,6 +26,12 @@ class ByMail(Pointer[Customer], table=table):
     key = Key("MAIL#{email}", "CUSTOMER#{customer_id}")
 
 
+class Note(Entity, table=table):
+    note_id: Id
+    text: str
+    key = Key("NOTE#{note_id}", "NOTE")
+
+
 @pytest.mark.parametrize("kind", [Customer, ByMail])
 def test_a_constructor_refuses_unknown_arguments(kind: Callable[..., Entity]) -> None:
     with pytest.raises(ValidationError, match=r"emial\n  Extra inputs are not permitted"):
@@ -53,3 +59,13 @@ def test_undeclared_attributes_are_read_over_and_kept() -> None:
         db.update(db.get(ref), email="b@x")
         item = db.client.call("GetItem", {"TableName": "spelt", "Key": ref.wire()})["Item"]
         assert (item["legacy"], item["email"]) == ({"S": "theirs"}, {"S": "b@x"})
+
+
+def test_a_changed_copy_of_an_item_with_an_unknown_field_is_not_written() -> None:
+    with design.open(":memory:") as db:
+        made = db.create(Note(note_id="1", text="a"))
+        wrong = made.model_copy(update={"txet": "b"})
+        for write in (db.put, db.create, lambda one: db.put_many([one])):
+            with pytest.raises(KeyfoldError, match="Note has no field txet"):
+                write(wrong)
+        assert db.get(made.ref()) == made
