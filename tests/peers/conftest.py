@@ -31,7 +31,7 @@ NODE_PACKAGES = [
     "electrodb",
 ]
 if (platform.system(), platform.machine()) == ("Linux", "x86_64"):
-    NODE_PACKAGES.append("@dynoxide/linux-x64")
+    NODE_PACKAGES += ["@dynoxide/linux-x64", "@extenddb/linux-x64"]
 NODE_PACKAGES_OF = "2026-11-01"
 """npm takes no release later than this, so that all of them fit together."""
 PYTHON_PACKAGES = {"aws": "awscli", "moto": "moto[dynamodb,server]", "ministack": "ministack"}
@@ -39,8 +39,9 @@ INSTALL_SECONDS = 300
 START_SECONDS = 30
 
 CREDENTIALS = {
-    "AWS_ACCESS_KEY_ID": "keyfold",
-    "AWS_SECRET_ACCESS_KEY": "keyfold",
+    # Amazon's example, and the one that ExtendDB accepts; it checks signatures.
+    "AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE",
+    "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
     "AWS_DEFAULT_REGION": "us-east-1",
     "AWS_REGION": "us-east-1",
     "AWS_EC2_METADATA_DISABLED": "true",
@@ -183,6 +184,31 @@ def dynoxide(folder: Path, node: Path) -> Iterator[str]:
         yield url
 
 
+EXTENDDB_INDEX_LAG = "0.1"
+"""Its indexes follow after about ten milliseconds; tests that read them wait so many seconds."""
+
+
+@contextmanager
+def extenddb(folder: Path, node: Path) -> Iterator[str]:
+    program = node / "@extenddb" / "linux-x64" / "extenddb"
+    if not program.exists():
+        pytest.skip("ExtendDB has no program for this machine")
+    port = free_port()
+    home = {"HOME": str(folder)}
+    prepare = (
+        program,
+        "init",
+        "--config",
+        "extenddb.toml",
+        "--sqlite-path",
+        folder / "data.sqlite",
+    )
+    subprocess.run(prepare, cwd=folder, check=True, capture_output=True, env={**os.environ, **home})
+    serve = (program, "serve", "--config", "extenddb.toml", "--port", str(port), "--foreground")
+    with running(serve, port, folder, **home) as url:
+        yield url
+
+
 @contextmanager
 def dynalite(folder: Path, node: Path) -> Iterator[str]:
     port = free_port()
@@ -207,7 +233,7 @@ def ministack(folder: Path) -> Iterator[str]:
         yield url
 
 
-OTHERS = ["dynoxide", "dynalite", "moto", "ministack"]
+OTHERS = ["dynoxide", "extenddb", "dynalite", "moto", "ministack"]
 if GIVEN := os.environ.get("KEYFOLD_PEER", ""):
     OTHERS.append("given")
 
@@ -220,23 +246,33 @@ def other_server(
     if request.param == "given":
         yield "given", GIVEN
         return
+    with pytest.MonkeyPatch.context() as environment:
+        for name, value in CREDENTIALS.items():
+            environment.setenv(name, value)
+        yield from _other_server(request, tmp_path_factory)
+
+
+def _other_server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, str]]:
     folder = tmp_path_factory.mktemp(request.param)
-    if request.param in ("dynoxide", "dynalite"):
-        node: Path = request.getfixturevalue("node_modules")
-        start = {"dynoxide": dynoxide, "dynalite": dynalite}[request.param](folder, node)
+    with_node = {"dynoxide": dynoxide, "extenddb": extenddb, "dynalite": dynalite}
+    if request.param in with_node:
+        start = with_node[request.param](folder, request.getfixturevalue("node_modules"))
     else:
         start = {"moto": moto, "ministack": ministack}[request.param](folder)
     with start as url:
         yield request.param, url
 
 
-def pass_there(tests: Sequence[Path], address: str) -> None:
+def pass_there(tests: Sequence[Path], address: str, index_lag: str = "0") -> None:
     """Tests of a system, as they are, in a process that finds its backend at an address."""
+    there = {"KEYFOLD_SYSTEMS_ADDRESS": address, "KEYFOLD_SYSTEMS_INDEX_LAG": index_lag}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
         cwd=ROOT,
         # All files, each at its usual length.
-        env={**os.environ, "KEYFOLD_FULL": "", "KEYFOLD_SYSTEMS_ADDRESS": address},
+        env={**os.environ, **CREDENTIALS, **there, "KEYFOLD_FULL": ""},
         capture_output=True,
         text=True,
         check=False,

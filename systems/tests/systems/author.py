@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import boto3
 from boto3.dynamodb.types import TypeDeserializer
-from tests.systems.conftest import ADDRESS
+from tests.systems.conftest import ADDRESS, INDEX_LAG
 
 from keyfold_engine.engine import Engine
 from keyfold_engine.wire import BackgroundServer
@@ -44,6 +45,7 @@ class Author:
 
     def query(self, index: str | None, pk: str, begins: str = "", **more: Any) -> list[Item]:
         """Query an index, or the table, by a partition and the beginning of the sort key."""
+        time.sleep(INDEX_LAG if index else 0)
         names = {"#pk": f"{index or ''}PK"}
         values, condition = {":pk": pk}, "#pk = :pk"
         if begins:

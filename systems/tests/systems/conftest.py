@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from typing import Any, Literal
@@ -20,6 +21,7 @@ from keyfold_engine.clients import AsyncClient, connect_async
 from keyfold_engine.clients.embedded import AsyncEmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
+from keyfold_engine.operations import READS
 from keyfold_engine.wire import BackgroundServer
 from keyfold_web import Service
 from keyfold_web.app import ApiSettings, create_app
@@ -30,6 +32,8 @@ pytest.register_assert_rewrite(
 )
 
 ADDRESS = os.environ.get("KEYFOLD_SYSTEMS_ADDRESS")
+INDEX_LAG = float(os.environ.get("KEYFOLD_SYSTEMS_INDEX_LAG", "0"))
+"""Seconds that the indexes of that server are behind; reads of them wait as long after a write."""
 
 
 class Recorder:
@@ -41,11 +45,17 @@ class Recorder:
         self._client, self._table, self.engine = client, table, engine
         self.prefix = prefix
         self.requests: list[tuple[str, Mapping[str, Any]]] = []
+        self._written = 0.0
 
     async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         kept = _without(self.prefix, request) if self.prefix else request
         self.requests.append((operation, kept))
-        return await self._client.call(operation, request)
+        if "IndexName" in request:
+            await asyncio.sleep(max(0.0, self._written + INDEX_LAG - time.monotonic()))
+        answer = await self._client.call(operation, request)
+        if operation not in READS:
+            self._written = time.monotonic()
+        return answer
 
     async def close(self) -> None:
         await self._client.close()
