@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,6 +11,7 @@ import httpx
 import pytest
 from boto3.dynamodb.conditions import Key
 from tests.systems.author import Author, Item, server
+from tests.systems.conftest import INDEX_LAG
 
 from keyfold import AsyncDb, new_ulid
 from keyfold.maintain import verification
@@ -73,6 +75,7 @@ class RoomAuthor(Author):
                 batch.put_item(item)
 
     def _asked(self, **request: Any) -> list[Item]:
+        time.sleep(INDEX_LAG if "IndexName" in request else 0)
         found: list[Item] = self.table.query(**request)["Items"]
         return found
 
