@@ -130,14 +130,6 @@ class Backend:
         summary = (self.describe(table) or {}).get("BillingModeSummary", {})
         return str(summary.get("BillingMode", "PROVISIONED"))
 
-    def regions(self, table: str) -> set[str]:
-        """The regions of a table: this one, and those of its replicas."""
-        found = self.describe(table)
-        if found is None:
-            return set()
-        replicas = {replica["RegionName"] for replica in found.get("Replicas") or ()}
-        return {found["TableArn"].split(":")[3], *replicas}
-
     def key_attributes(self, table: str) -> tuple[str, ...]:
         if table not in self._keys:
             found = self.describe(table)

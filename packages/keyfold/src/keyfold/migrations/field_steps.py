@@ -6,18 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from keyfold.design.entity import Entity
-from keyfold.design.entity_spec import EntitySpec
 from keyfold.errors import MigrationError
+from keyfold.migrations.backend import Item
 from keyfold.migrations.frozen_design import FrozenDesign
 from keyfold.migrations.moves import Move, move
-from keyfold.migrations.rewrites import (
-    Rewrite,
-    add_attribute,
-    drop_attribute,
-    remove_items,
-    rename_attribute,
-)
+from keyfold.migrations.rewrites import Rewrite, rewrite_items
+from keyfold.migrations.wire_equality import same
 from keyfold.settings import nearest
+from keyfold_engine.values.codec import decode, encode
 
 Steps = Sequence[Move | Rewrite]
 
@@ -25,17 +21,17 @@ Steps = Sequence[Move | Rewrite]
 @overload
 def rename(was: type[Entity], now: type[Entity], /) -> Steps: ...
 @overload
-def rename(entity: type[Entity], was: str, now: str, /) -> Steps: ...
-def rename(first: type[Entity], second: Any, third: str = "", /) -> Steps:
+def rename(entity: str | type[Entity], was: str, now: str, /) -> Steps: ...
+def rename(first: Any, second: Any, third: str = "", /) -> Steps:
     """Rename an entity or a field: `rename(User, "mail", "email")`.
 
-    A field's attribute is stored under both names until `contract`. A class is stored only by its
-    type name: keep that with `type_name=`, or move it to another table.
+    A field's attribute, or one of a table's, is stored under both names until `contract`: writes
+    under the old name are copied to the new one, and applications that follow write both. A class
+    is stored only by its type name: keep that with `type_name=`, or move it to another table.
     """
     if third:
-        spec = first.__spec__
-        was, now = _attribute(spec, second), _attribute(spec, third)
-        return (rename_attribute(first, was, now), drop_attribute(first, was))
+        was, now = _attribute(first, second), _attribute(first, third)
+        return (_copied(first, was, now), _dropped(first, was))
     old, new = first.__spec__, second.__spec__
     if old.table.name != new.table.name:
         return (move(first, second),)
@@ -57,11 +53,10 @@ def drop(entity: str | type[Entity], *fields: str, where: str = "") -> Steps:
     removed.
     """
     if isinstance(entity, str):
-        return tuple(drop_attribute(entity, name, where=where) for name in fields)
+        return tuple(_dropped(entity, name, where) for name in fields)
     spec = entity.__spec__
     if fields:
-        names = [_attribute(spec, field) for field in fields]
-        return tuple(drop_attribute(entity, name, where=where) for name in names)
+        return tuple(_dropped(entity, _attribute(entity, field), where) for field in fields)
     if where:
         raise MigrationError(
             f"drop({spec.name}, where=...) names no fields. A subset of its items cannot be "
@@ -74,7 +69,7 @@ def drop(entity: str | type[Entity], *fields: str, where: str = "") -> Steps:
             f"items of {spec.name} have no type attribute, so they cannot be identified; remove "
             "them with your own Rewrite"
         )
-    return (remove_items(spec.table.name, spec.type_name, named),)
+    return (_without_items(spec.table.name, spec.type_name, named),)
 
 
 def derive(
@@ -88,12 +83,82 @@ def derive(
 
     `where` selects items: `where='status = "open"'`.
     """
-    attribute = field if isinstance(entity, str) else _attribute(entity.__spec__, field)
-    return add_attribute(entity, attribute, value, where=where)
+    attribute = _attribute(entity, field)
+
+    def change(item: Item) -> Item:
+        if attribute in item:
+            return item
+        given = value({name: decode(wire) for name, wire in item.items()})
+        return item if given is None else {**item, attribute: encode(given)}
+
+    def undo(item: Item) -> Item:
+        return {name: wire for name, wire in item.items() if name != attribute}
+
+    return rewrite_items(f"add {attribute} to items", entity, change, undo, where=where)
 
 
-def _attribute(spec: EntitySpec, field: str) -> str:
+def _copied(items: str | type[Entity], old: str, new: str) -> Rewrite:
+    """Store an attribute under both names."""
+
+    def change(item: Item) -> Item:
+        if old in item and new not in item:
+            return {**item, new: item[old]}
+        return item
+
+    def follow(before: Item, item: Item) -> Item:
+        if not same(before.get(old), item.get(old)):
+            return _set(item, new, item.get(old))
+        return change(item)
+
+    def undo(item: Item) -> Item:
+        without = _set(item, new, None)
+        return {**without, old: item[new]} if new in item else without
+
+    def echo(before: Item, item: Item) -> Item:
+        unchanged = same(before.get(new), item.get(new))
+        return {old: before.get(old) if unchanged else item.get(new)}
+
+    return rewrite_items(
+        f"copy {old} to {new} in items",
+        items,
+        change,
+        undo,
+        follow=follow,
+        adds=frozenset((new,)),
+        echo=echo,
+    )
+
+
+def _set(item: Item, name: str, wire: Any) -> Item:
+    rest = {one: value for one, value in item.items() if one != name}
+    return rest if wire is None else {**rest, name: wire}
+
+
+def _dropped(items: str | type[Entity], attribute: str, where: str = "") -> Rewrite:
+    """Remove an attribute, at the very end."""
+
+    def change(item: Item) -> Item:
+        return {name: wire for name, wire in item.items() if name != attribute}
+
+    return rewrite_items(
+        f"drop {attribute} from items", items, change, when="contract", where=where
+    )
+
+
+def _without_items(table: str, type_name: str, type_attribute: str) -> Rewrite:
+    """Delete all items of a type, at the very end."""
+
+    def change(item: Item) -> Item | None:
+        return None if item.get(type_attribute, {}).get("S") == type_name else item
+
+    return Rewrite(f"remove all {type_name} of {table}", table, change, when="contract")
+
+
+def _attribute(entity: str | type[Entity], field: str) -> str:
     """A field's attribute name, in either design of a plan; accepts attribute names too."""
+    if isinstance(entity, str):
+        return field
+    spec = entity.__spec__
     specs = [spec]
     design = spec.table.design
     other = design.other if isinstance(design, FrozenDesign) else None
@@ -106,7 +171,7 @@ def _attribute(spec: EntitySpec, field: str) -> str:
     if len(specs) > 1 and field not in known:
         raise MigrationError(
             f"{spec.name} has no field {field!r} in this plan, neither before nor after it; "
-            f"{nearest(field, known)}. For an attribute that no design declares, use "
-            "add_attribute, rename_attribute or drop_attribute"
+            f"{nearest(field, known)}. For an attribute that no design declares, name "
+            "the table in place of the entity"
         )
     return field

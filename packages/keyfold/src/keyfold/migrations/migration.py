@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from keyfold.design.schema import TableSchema
 from keyfold.errors import MigrationError, TableNotFound
 from keyfold.migrations.moves import Derive, Move, Restore, Route
-from keyfold.migrations.rewrites import Rewrite, undecided
+from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.table_change import TableChange, When
 from keyfold.runtime import Design
 from keyfold.runtime.context import Context
@@ -126,8 +126,6 @@ class Migration:
 
     def _flat(self, steps: Iterable[Any]) -> Iterator[Step]:
         for step in steps:
-            if isinstance(step, undecided):
-                raise step.refusal(self.name)
             if isinstance(step, Sequence):
                 yield from self._flat(step)
             elif isinstance(step, Step):

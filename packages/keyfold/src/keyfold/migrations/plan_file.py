@@ -344,7 +344,7 @@ _STEPS: Final[Mapping[str, tuple[Callable[[_Step], Steps], tuple[str, ...]]]] = 
     "enable stream": (lambda s: add(Stream(s.subject), s.text("of")), ("of",)),
     "disable stream": (lambda s: remove(Stream(s.subject), s.text("of")), ("of",)),
     "move": (_move, ("to", "forward", "backward", "rename", "drops", "fill")),
-    "rename": (lambda s: rename(s.items, s.subject, s.text("to")), ("to", "of")),
+    "rename": (lambda s: rename(s.items, s.subject, s.text("to")), ("to", "of", "table")),
     "rename entity": (
         lambda s: rename(s.entity(s.subject, "old"), s.entity(s.text("to"))),
         ("to",),

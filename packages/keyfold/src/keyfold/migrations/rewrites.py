@@ -15,7 +15,6 @@ from keyfold.errors import MigrationError
 from keyfold.maintain.unique import marker_prefix
 from keyfold.migrations.backend import Item
 from keyfold.migrations.frozen_design import entity_of
-from keyfold.migrations.wire_equality import same
 from keyfold_engine.expressions.evaluate import compile_condition
 from keyfold_engine.expressions.parser import literal_condition
 from keyfold_engine.values.codec import decode, encode
@@ -65,7 +64,7 @@ def undo_rewrites(rewrites: Sequence[Rewrite], item: Item) -> Item:
     return item
 
 
-def _rewrite(
+def rewrite_items(
     does: str,
     items: str | type[Entity],
     change: Change,
@@ -119,32 +118,8 @@ def _selection(spec: EntitySpec | None, where: str) -> Callable[[Item], bool]:
     return lambda item: spec.recognises(item) and holds(item)
 
 
-def add_attribute(
-    items: str | type[Entity],
-    attribute: str,
-    value: Callable[[dict[str, Any]], Any],
-    *,
-    where: str = "",
-) -> Rewrite:
-    """Add an attribute computed from the others; existing values stay."""
-
-    def change(item: Item) -> Item:
-        if attribute in item:
-            return item
-        given = value({name: decode(wire) for name, wire in item.items()})
-        return item if given is None else {**item, attribute: encode(given)}
-
-    def undo(item: Item) -> Item:
-        return {name: wire for name, wire in item.items() if name != attribute}
-
-    return _rewrite(f"add {attribute} to items", items, change, undo, where=where)
-
-
 class undecided:
-    """A question that the reader of a plan must answer; until then the plan is refused.
-
-    It marks a function to be written, or stands among the steps.
-    """
+    """Marks a function that the reader of a plan must write; until then the plan is refused."""
 
     def __init__(self, question: str) -> None:
         self.question = question
@@ -155,60 +130,6 @@ class undecided:
             f"{code.co_filename}:{code.co_firstlineno}: {function.__name__} is undecided: "
             f"{self.question} Implement it, and remove @undecided"
         )
-
-    def refusal(self, plan: str) -> MigrationError:
-        return MigrationError(
-            f"{plan} is undecided: {self.question} Replace undecided with your answer"
-        )
-
-
-def drop_attribute(items: str | type[Entity], attribute: str, *, where: str = "") -> Rewrite:
-    """Remove an attribute, at the very end."""
-
-    def change(item: Item) -> Item:
-        return {name: wire for name, wire in item.items() if name != attribute}
-
-    return _rewrite(f"drop {attribute} from items", items, change, when="contract", where=where)
-
-
-def rename_attribute(items: str | type[Entity], old: str, new: str) -> Rewrite:
-    """Store the attribute under both names; `drop_attribute` removes the old one.
-
-    Writes under the old name are copied to the new one. Applications that follow write both.
-    """
-
-    def change(item: Item) -> Item:
-        if old in item and new not in item:
-            return {**item, new: item[old]}
-        return item
-
-    def follow(before: Item, item: Item) -> Item:
-        if not same(before.get(old), item.get(old)):
-            return _set(item, new, item.get(old))
-        return change(item)
-
-    def undo(item: Item) -> Item:
-        without = _set(item, new, None)
-        return {**without, old: item[new]} if new in item else without
-
-    def echo(before: Item, item: Item) -> Item:
-        unchanged = same(before.get(new), item.get(new))
-        return {old: before.get(old) if unchanged else item.get(new)}
-
-    return _rewrite(
-        f"copy {old} to {new} in items",
-        items,
-        change,
-        undo,
-        follow=follow,
-        adds=frozenset((new,)),
-        echo=echo,
-    )
-
-
-def _set(item: Item, name: str, wire: Any) -> Item:
-    rest = {one: value for one, value in item.items() if one != name}
-    return rest if wire is None else {**rest, name: wire}
 
 
 def transform_attribute(
@@ -241,7 +162,7 @@ def transform_attribute(
     undo = using(backward) if backward is not None else None
     back = () if backward is None else (backward,)
     does = f"transform {attribute} in items"
-    return _rewrite(does, items, using(forward, *back), undo, where=where)
+    return rewrite_items(does, items, using(forward, *back), undo, where=where)
 
 
 def _apply_idempotent(function: Callable[[Any], Any], value: Any) -> Any:
@@ -251,7 +172,7 @@ def _apply_idempotent(function: Callable[[Any], Any], value: Any) -> Any:
         raise MigrationError(
             f"it turns {value!r} into {once!r}, and that into {twice!r}, but items may be "
             "processed more than once; make the function idempotent, or write to a new attribute "
-            "with add_attribute"
+            "with derive"
         )
     return once
 
@@ -281,7 +202,7 @@ def fill_indexes(
         rest = {name: wire for name, wire in item.items() if name not in all_keys - fixed}
         return rest | former.__spec__.index_attributes(former.__spec__.decode(item).__dict__)
 
-    made = _rewrite("fill the index keys", entity, change, undo)
+    made = rewrite_items("fill the index keys", entity, change, undo)
     return replace(made, computes=frozenset(all_keys - fixed))
 
 
@@ -314,15 +235,6 @@ def _with_places(
         for number, (templates, condition) in enumerate(given)
     )
     return entity_of(replace(spec.describe(), placements=places), table)
-
-
-def remove_items(table: str, type_name: str, type_attribute: str = "type") -> Rewrite:
-    """Delete all items of a type, at the very end."""
-
-    def change(item: Item) -> Item | None:
-        return None if item.get(type_attribute, {}).get("S") == type_name else item
-
-    return Rewrite(f"remove all {type_name} of {table}", table, change, when="contract")
 
 
 def remove_markers(table: str, partition: str, entity: str, *fields: str) -> Rewrite:

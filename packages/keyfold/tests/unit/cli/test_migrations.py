@@ -146,7 +146,7 @@ def test_what_is_over_is_not_estimated_again(
 
     def counted(self: Engine, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         of_items = request.get("TableName") != "keyfold_migrations"
-        if operation == "Scan" and "Segment" not in request and of_items:
+        if operation == "Scan" and not request.get("ConsistentRead") and of_items:
             asked.append(request["TableName"])
         return call(self, operation, request)
 

@@ -18,16 +18,14 @@ from keyfold.migrations import (
     Restore,
     ScanPace,
     add,
-    add_attribute,
     derive,
     drop,
-    drop_attribute,
     fill_indexes,
     move,
     rebuild,
     recount,
     remove,
-    rename_attribute,
+    rename,
     runner,
     transform_attribute,
 )
@@ -79,7 +77,7 @@ def run(backend: Backend, *steps: Any, to: str = "contract") -> Migrator:
 
 def test_a_rename_is_a_copy_first_and_the_old_name_goes_last(shop: Shop, db: Db) -> None:
     raw(shop.backend, fullName={"S": "Ada"}, town={"S": "Turin"})
-    steps = (rename_attribute("People", "fullName", "name"), drop_attribute("People", "fullName"))
+    steps = rename("People", "fullName", "name")
     run(shop.backend, *steps, to="hold")
     item = stored(shop.backend)["PERSON#1"]
     assert item["name"] == item["fullName"] == {"S": "Ada"}
@@ -91,7 +89,7 @@ def test_a_rename_is_a_copy_first_and_the_old_name_goes_last(shop: Shop, db: Db)
 def test_an_added_attribute_is_computed_where_it_is_missing(shop: Shop, db: Db) -> None:
     raw(shop.backend, number=1, name={"S": "Ada"})
     raw(shop.backend, number=2, name={"S": "Bo"}, town={"S": "Oslo"})
-    run(shop.backend, add_attribute("People", "town", lambda item: f"{item['name']}ville"))
+    run(shop.backend, derive("People", "town", lambda item: f"{item['name']}ville"))
     towns = {key: item["town"]["S"] for key, item in stored(shop.backend).items()}
     assert towns == {"PERSON#1": "Adaville", "PERSON#2": "Oslo"}
 
@@ -246,10 +244,9 @@ def test_a_rewrite_of_an_entity_leaves_its_neighbours_alone(shop: Shop, db: Db) 
     db.create(Pet(pet_id="rex", name="Rex", town="Oslo"))
     neighbour = stored(shop.backend)["PET#rex"]
     steps = (
-        rename_attribute(Person, "name", "fullName"),
+        rename(Person, "name", "fullName"),
         transform_attribute(Person, "town", str.upper, str.title),
-        add_attribute(Person, "age", lambda item: 30),
-        drop_attribute(Person, "name"),
+        derive(Person, "age", lambda item: 30),
     )
     migrator = run(shop.backend, *steps, to="hold")
     changed = stored(shop.backend)["PERSON#1"]
@@ -264,7 +261,7 @@ def test_a_rewrite_of_an_entity_leaves_its_neighbours_alone(shop: Shop, db: Db) 
 
 def test_a_rewrite_sees_what_the_one_before_it_wrote(shop: Shop, db: Db) -> None:
     raw(shop.backend, name={"S": "Ada"})
-    steps = (add_attribute(Person, "town", lambda item: "Turin"), fill_indexes(Person))
+    steps = (derive(Person, "town", lambda item: "Turin"), fill_indexes(Person))
     run(shop.backend, *steps)
     assert [p.name for p in db.read(Person.by_town.query(town="Turin"))] == ["Ada"]
 
@@ -273,7 +270,7 @@ def test_a_rollback_undoes_rewrites_from_the_last_to_the_first(shop: Shop, db: D
     raw(shop.backend, fullName={"S": "ada"}, town={"S": "t"})
     migrator = run(
         shop.backend,
-        rename_attribute(Person, "fullName", "name"),
+        rename(Person, "fullName", "name"),
         transform_attribute(Person, "name", str.upper, str.lower),
         to="hold",
     )
@@ -286,7 +283,7 @@ def test_a_value_that_is_set_and_cleared_before_it_is_followed_is_cleared(
     shop: Shop, db: Db
 ) -> None:
     raw(shop.backend, town={"S": "t"})
-    migrator = run(shop.backend, rename_attribute(Person, "fullName", "name"), to="verify")
+    migrator = run(shop.backend, rename(Person, "fullName", "name"), to="verify")
     raw(shop.backend, town={"S": "t"}, fullName={"S": "Ada"})
     raw(shop.backend, town={"S": "t"})
     migrator.items.copier("new").catch_up()
@@ -297,7 +294,7 @@ def test_a_rollback_keeps_what_an_older_application_wrote_while_it_waited(
     shop: Shop, db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     raw(shop.backend, town={"S": "t"})
-    migrator = run(shop.backend, rename_attribute(Person, "fullName", "name"), to="verify")
+    migrator = run(shop.backend, rename(Person, "fullName", "name"), to="verify")
     both = {"fullName": {"S": "Ada"}, "name": {"S": "Ada"}}  # by an application that follows
     raw(shop.backend, town={"S": "t"}, **both)
 
@@ -310,7 +307,7 @@ def test_a_rollback_keeps_what_an_older_application_wrote_while_it_waited(
 
 
 def test_a_rollback_keeps_what_an_older_application_wrote_last_of_all(shop: Shop, db: Db) -> None:
-    migrator = run(shop.backend, rename_attribute(Person, "fullName", "name"), to="verify")
+    migrator = run(shop.backend, rename(Person, "fullName", "name"), to="verify")
     both = {"fullName": {"S": "Ada"}, "name": {"S": "Ada"}}  # by an application that follows
     raw(shop.backend, town={"S": "t"}, **both)
     migrator.items.copier("new").catch_up()
@@ -325,7 +322,7 @@ def test_a_rollback_renames_what_was_written_first_under_the_new_name(shop: Shop
     raw(shop.backend, town={"S": "t"})
     migrator = run(
         shop.backend,
-        rename_attribute(Person, "fullName", "name"),
+        rename(Person, "fullName", "name"),
         transform_attribute(Person, "town", str.upper, str.lower),
         to="hold",
     )

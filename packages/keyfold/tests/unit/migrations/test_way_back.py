@@ -20,11 +20,10 @@ from keyfold.migrations import (
     Migration,
     Migrator,
     add,
-    add_attribute,
+    derive,
     load,
     move,
     rename,
-    rename_attribute,
     transform_attribute,
 )
 from keyfold.migrations.plan import draft
@@ -127,8 +126,8 @@ def keyed(item: dict[str, Any]) -> list[str]:
     "step",
     [
         transform_attribute("Shop", "name", str.upper, str.lower),
-        rename_attribute("Shop", "mail", "address"),
-        add_attribute("Shop", "level", lambda _: "first"),
+        rename("Shop", "mail", "address"),
+        derive("Shop", "level", lambda _: "first"),
     ],
     ids=["transform", "rename", "add"],
 )
@@ -154,7 +153,7 @@ def test_a_write_of_the_old_application_that_was_not_followed_yet_stays(
     declared(SHOP, "unfollowed").design.open(client)
     item = {"PK": {"S": "X#1"}, "SK": {"S": "X"}, "mail": {"S": "before"}}
     client.call("PutItem", {"TableName": "Shop", "Item": item})
-    step = rename_attribute("Shop", "mail", "address")
+    step = rename("Shop", "mail", "address")
     migrator(Migration("rename", [step]), client).apply("backfill")
     update = {
         "UpdateExpression": "SET mail = :m",
