@@ -13,6 +13,8 @@ from datetime import datetime
 from types import new_class
 from typing import Annotated, Any
 
+from pydantic import ConfigDict
+
 from keyfold.design.address import OpenKey
 from keyfold.design.condition import fields_of, presence
 from keyfold.design.entity import Entity
@@ -200,6 +202,8 @@ class SampleDesign:
         copy = self.copies.get(entity.name)
         hints: dict[str, Any] = {}
         body: dict[str, Any] = {"__module__": __name__, "__annotations__": hints}
+        # Looking for docstrings of its fields would take longer than all the rest.
+        body["model_config"] = ConfigDict(use_attribute_docstrings=False)
         options: dict[str, Any] = {"table": self.design.tables[python_name(entity.table)]}
         base: Any = Entity
         wanted, pairs = [*self.fields(entity)], dict[str, str]()

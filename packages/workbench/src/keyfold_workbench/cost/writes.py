@@ -272,7 +272,7 @@ def _runs(figures: DesignNumbers, sample: SampleWrite) -> tuple[dict[str, int], 
     gone = {effect.entity for effect in sample.effects if effect.action == "delete"}
     for each in sample.schema.follows:
         if each.fact == "job" and each.found is not None:
-            changes = any(e.entity == each.source and e.action == "update" for e in sample.effects)
+            changes = bool({*each.fields} & dict(sample.changed).get(each.source, frozenset()))
             if each.source in gone if each.deletes else changes:
                 gone |= {each.target} if each.deletes else set()
                 fits = (each.fits or 0) if each.joins else 0
