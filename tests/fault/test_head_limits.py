@@ -39,6 +39,7 @@ COMMANDS = {
     "serve": ["serve", "--port", "{port}"],
     "api": ["api", "heads", "--backend", "heads.db", "--development", "--port", "{port}"],
     "studio": ["studio", "heads:design", "--backend", "heads.db", "--port", "{port}"],
+    "demo": ["demo", "--port", "{port}", "--dynamodb-port", "{other}"],
     "mcp": ["mcp", "heads:design", "--backend", "heads.db", "--port", "{port}"],
 }
 MUCH = 8 * 1024 * KB
@@ -77,19 +78,22 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-@pytest.fixture(params=COMMANDS)
-def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Running]:
+@pytest.fixture(params=COMMANDS, scope="module")
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Running]:
+    tmp_path = tmp_path_factory.mktemp(request.param)
     (tmp_path / "heads.py").write_text(SERVICE)
     script = "import heads; heads.design.open('heads.db').close()"
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
     port = free_port()
-    command = [part.format(port=port) for part in COMMANDS[request.param]]
+    command = [part.format(port=port, other=free_port()) for part in COMMANDS[request.param]]
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "keyfold", *command], cwd=tmp_path, stdout=log, stderr=log
         )
         try:
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 120
             while True:
                 assert process.poll() is None, (tmp_path / "log").read_text()
                 assert time.monotonic() < deadline
