@@ -111,8 +111,8 @@ class Operations(Service):
     async def create_group(self, name: Stated, caller: Identity) -> Group:
         """Create a group; you are its first member."""
         me, new = await self._user(caller.id), Group(group_id=new_ulid(), name=name)
-        await self.db.transact(create(new), create(membership_of(new, me)))
-        return await self.db.get(new.ref())
+        made, _ = await self.db.transact(create(new), create(membership_of(new, me)))
+        return made
 
     @query("/groups/{group_id}", allow=authenticated)
     async def group(self, group_id: str) -> GroupView:

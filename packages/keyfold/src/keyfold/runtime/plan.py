@@ -71,6 +71,10 @@ class Plan:
     entailed: deque[tuple[Maintainer, Entity | None, Entity | None]] = dataclass_field(
         default_factory=deque
     )
+    asked: dict[int, Any] = dataclass_field(default_factory=dict)
+    """The addresses of the caller's intents, by their places."""
+    latest: Any = None
+    """The address that was added last."""
     entailing: bool = False
     """The caller's intents are planned; their consequences are being added."""
     can_overflow: bool = False
@@ -85,6 +89,7 @@ class Plan:
         self.entailed.extend((maintainer, old, new) for maintainer in maintainers)
 
     def add(self, address: Any, step: Step) -> None:
+        self.latest = address
         existing = self.steps.get(address)
         joined = step if existing is None else _join(existing, step)
         if joined is None:
@@ -101,6 +106,13 @@ class Plan:
                 yield step.intent.new.ref(), step.intent.new
             elif isinstance(step.intent, Update | Delete) and step.intent.ref.entity is entity:
                 yield step.intent.ref, step.new
+
+    def settle_results(self) -> None:
+        """Give the caller what will be stored: consequences may change the items it writes."""
+        for place, address in self.asked.items():
+            step = self.steps.get(address)
+            if self.results[place] is not None and step is not None and step.new is not None:
+                self.results[place] = step.new
 
     def is_deleted(self, address: Any) -> bool:
         """Whether the item is already deleted in this commit, with its consequences."""

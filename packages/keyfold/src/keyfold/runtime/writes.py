@@ -46,7 +46,9 @@ def commit(
         # New items first, then the other intents, then consequences, so that a count on an item
         # created in the same commit finds it.
         for place in sorted(range(len(intents)), key=lambda i: not isinstance(intents[i], Put)):
+            plan.latest = None
             plan.results[place] = yield from expand(context, plan, intents[place])
+            plan.asked[place] = plan.latest
         plan.entailing = True
         deleted: list[tuple[Maintainer, Entity]] = []
         while plan.entailed:
@@ -59,6 +61,7 @@ def commit(
             for intent in (yield from maintainer.joins(context, old, new)):
                 plan.can_overflow |= may_overflow
                 yield from expand(context, plan, intent)
+        plan.settle_results()
         try:
             written = yield from send(context, plan, token)
         except TooManyWrites:

@@ -143,6 +143,19 @@ def test_an_item_made_anew_is_not_the_one_that_was_read(db: Db) -> None:
     assert verify(db).clean
 
 
+def test_what_is_returned_counts_what_was_made_with_it(db: Db) -> None:
+    """A consequence of one write changes the item of another: the caller hears of both."""
+    note = Note(desk_id="e", ticket_id="b", note_id="n")
+    made = Ticket(desk_id="e", ticket_id="b", number=2, amount=3)
+    returned = db.transact(create(note), create(made), create(Desk(desk_id="e")))
+    assert returned == tuple(db.get(one.ref()) for one in returned)
+    assert [returned[1].said, returned[2].open, returned[2].total] == [1, 1, 3]
+    another = Note(desk_id="e", ticket_id="b", note_id="m")
+    changed, _ = db.transact(update(returned[1], amount=5), create(another))
+    assert changed == db.get(made.ref())
+    assert (changed.said, db.get(Desk.key(desk_id="e")).total) == (2, 5)
+
+
 def test_a_moved_item_takes_no_counts_along(db: Db) -> None:
     db.create(Note(desk_id="d", ticket_id="a", note_id="n"))
     assert db.get(ref("a")).said == 1
