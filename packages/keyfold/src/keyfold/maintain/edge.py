@@ -7,7 +7,7 @@ transaction (`Mirror`). Either can be sharded for very large accounts.
 from __future__ import annotations
 
 from types import new_class
-from typing import Any, ClassVar, Literal, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 from zlib import crc32
 
 from pydantic import model_validator
@@ -105,19 +105,13 @@ class Edge(Entity):
 class Mirror(Declared):
     """An edge's second item: `followers = Mirror("USER#{followee_id}", "FOLLOWER#{follower_id}")`.
 
-    It holds all fields of the edge and is read like a key: `Follow.followers.query(...)`.
+    It holds all fields of the edge and is read like a key: `Follow.followers.query(...)`. Values
+    are escaped if the edge's own key escapes them.
     """
 
-    def __init__(
-        self,
-        partition: str,
-        sort: str | None = None,
-        *,
-        sync: Literal["transaction", "stream"] = "transaction",
-        escape: bool = False,
-    ) -> None:
+    def __init__(self, partition: str, sort: str | None = None) -> None:
         super().__init__()
-        self.partition, self.sort, self.sync, self.escape = partition, sort, sync, escape
+        self.partition, self.sort = partition, sort
         self.entity: type[Entity]
 
     def attach(self, entity: type[Entity]) -> None:
@@ -131,6 +125,7 @@ class Mirror(Declared):
 
     def build(self, edge: type[Edge]) -> None:
         """Declare the second item."""
+        escape = edge.__spec__.key.templates.partition.escape
         suffix = "".join(part.capitalize() for part in self.name.split("_"))
 
         def body(namespace: dict[str, Any]) -> None:
@@ -140,11 +135,11 @@ class Mirror(Declared):
             for field, info in edge.model_fields.items():
                 if not info.is_required():
                     namespace[field] = info.default
-            namespace["key"] = Key(self.partition, self.sort, escape=self.escape)
+            namespace["key"] = Key(self.partition, self.sort, escape=escape)
 
         parent: Any = Pointer[edge]  # type: ignore[valid-type]
-        options = {"table": edge.__table__, "sync": self.sync}
-        self.entity = new_class(f"{edge.__name__}{suffix}", (parent,), options, body)
+        name, options = f"{edge.__name__}{suffix}", {"table": edge.__table__}
+        self.entity = new_class(name, (parent,), options, body)
         self.entity.__spec__.role = "edge"
         maintainer = cast("Any", self.entity).__maintainer__
         maintainer.kind, maintainer.label = "edge", f"edge {edge.__name__}.{self.name}"

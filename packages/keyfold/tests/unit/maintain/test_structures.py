@@ -428,3 +428,20 @@ def test_the_schema_tells_shards_cascades_and_roles() -> None:
 
 def test_an_index_that_only_a_cascade_reads_is_in_use() -> None:
     assert not [finding for finding in check(design.schema).findings if finding.code == "X3"]
+
+
+def test_a_mirror_escapes_what_the_key_of_its_edge_escapes() -> None:
+    labels = Design("labels")
+
+    class Labelled(Edge, table=labels.table("Labels")):
+        page_id: Id
+        label: str
+        key = Key("PAGE#{page_id}", "LABEL#{label}", escape=True)
+        pages = Mirror("LABEL#{label}", "PAGE#{page_id}")
+
+    with labels.open(":memory:") as db:
+        made = db.create(Labelled(page_id="a#b", label="c#"))
+        [seen] = db.read(Labelled.pages.query(label="c#")).items
+        assert (seen.page_id, seen.label) == ("a#b", "c#")
+        db.delete(made)
+        assert db.read(Labelled.pages.query(label="c#")).items == []

@@ -40,7 +40,6 @@ class Sentences:
 @dataclass(frozen=True)
 class Code:
     text: str
-    title: str = ""
 
 
 @dataclass(frozen=True)
