@@ -124,6 +124,15 @@ def test_a_gzipped_body_is_unpacked(asker: Any) -> None:
         assert reply.json == {"TableNames": ["Things"]}
 
 
+def test_of_a_name_that_is_twice_in_a_body_the_last_is_checked_and_used(asker: Any) -> None:
+    keys = b'"Key": {"pk": {"S": "1"}}'
+    get = "DynamoDB_20120810.GetItem"
+    reply = asker.send(b'{"TableName": 5, "TableName": "Things", ' + keys + b"}", target=get)
+    assert reply.json == {}
+    reply = asker.send(b'{"TableName": "Things", "TableName": 5, ' + keys + b"}", target=get)
+    assert kind(reply) == "SerializationException"
+
+
 def test_a_damaged_or_endless_gzipped_body_is_refused(asker: Any) -> None:
     bomb = gzip.compress(b" " * (17 * 1024 * 1024) + b"{}")
     crumbs = gzip.compress(b" ") * 1000 + gzip.compress(b"{}")

@@ -45,6 +45,16 @@ async def test_a_wrong_method_hears_all_that_the_path_takes(rest: httpx.AsyncCli
     assert (answer.status_code, answer.headers["allow"]) == (405, "DELETE, GET, HEAD")
 
 
+async def test_of_a_name_that_is_twice_in_a_body_the_last_is_checked_and_used(
+    rest: httpx.AsyncClient, people: Headers
+) -> None:
+    headers = people["mia"] | {"content-type": "application/json"}
+    twice = b'{"title": 5, "title": "Go"}', b'{"title": "Go", "title": 5}'
+    made, refused = [await rest.post("/clubs", content=one, headers=headers) for one in twice]
+    assert (made.status_code, made.json()["title"]) == (201, "Go")
+    assert refused.status_code == 422
+
+
 async def test_a_compressed_body_is_refused_as_such(
     rest: httpx.AsyncClient, people: Headers
 ) -> None:
