@@ -36,6 +36,12 @@ Counts = tuple[tuple[str, int], ...]
 """How many items each job and list concerns, whether each processor acts and feed copies."""
 
 
+def relation(job: Follows) -> str:
+    """What a job's items are to their source; items of one relation are the same."""
+    via = ", ".join(f"{theirs} is {own}" for own, theirs in job.via)
+    return f"each {job.target} of {job.source}: {via}"
+
+
 @dataclass(frozen=True)
 class SampleWrite:
     """The effects of one call, and the part of the design that they touch."""
@@ -273,21 +279,18 @@ class _SampleRun:
         self._commit([Put(item, absent=False)])
 
     def _add_children(self, parent: Entity, *, deletes: bool) -> None:
+        """The items that jobs find; several jobs may find the same ones."""
         name = type(parent).__name__
-        for job in self.sample.follows:
-            if (
-                job.source != name
-                or job.fact != "job"
-                or job.found is None
-                or job.deletes != deletes
-            ):
-                continue
-            child = self.sample.design.entities.get(job.target)
+        jobs = {
+            relation(job): job
+            for job in self.sample.follows
+            if job.source == name and job.fact == "job" and job.deletes == deletes
+        }
+        for found, job in jobs.items():
             via = {python_name(own): python_name(theirs) for own, theirs in job.via}
-            for _ in range(self.counts.get(f"job {job.name}", 0) if child is not None else 0):
-                held = {
-                    via.get(own, own): getattr(parent, own) for own in parent.__spec__.key.address
-                }
+            for _ in range(self.counts.get(found, 0)):
+                address = self._address(type(parent))
+                held = {via.get(own, own): getattr(parent, own) for own in address}
                 made = self._sample_item(job.target, held)
                 self._put(made)
                 if deletes:

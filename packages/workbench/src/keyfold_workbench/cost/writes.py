@@ -24,7 +24,7 @@ from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.ledger import Touch, python_name
 from keyfold_workbench.cost.reads import read
 from keyfold_workbench.cost.sample_design import listed_in, pairs_of
-from keyfold_workbench.cost.sample_run import APPEARS, SampleWrite, touches
+from keyfold_workbench.cost.sample_run import APPEARS, SampleWrite, relation, touches
 from keyfold_workbench.cost.sizes import keys
 from keyfold_workbench.cost.workload import WriteLoad
 
@@ -277,7 +277,9 @@ def _runs(figures: DesignNumbers, sample: SampleWrite) -> tuple[dict[str, int], 
                 gone |= {each.target} if each.deletes else set()
                 fits = (each.fits or 0) if each.joins else 0
                 low = fits + 1 if fits else ITEMS_AT_ONCE
-                add(f"job {each.name}", items_each(figures, each), fits or low, low, ITEMS_AT_ONCE)
+                if relation(each) not in first:
+                    count = items_each(figures, each)
+                    add(relation(each), count, fits or low, low, ITEMS_AT_ONCE)
         elif each.fact == "amount" and each.target in gone and each.sync == "stream":
             held = replace(each, source=each.target, target=each.source)
             if all((job.source, job.target) != (held.source, held.target) for job in jobs):

@@ -54,6 +54,7 @@ class Visit(Entity, table=table):
     street_id: str
     answer: str
     stand_name: Annotated[str, Copied("Stand", "name")] = ""
+    stand_state: Annotated[str, Copied("Stand", "state")] = "free"
     key = Key("STAND#{stand_id}", "VISIT#{visit_id}")
 
 
@@ -109,7 +110,8 @@ def test_an_item_that_enters_an_index_is_written_there_once(fair: Town) -> None:
 
 def test_placements_that_exclude_each_other_are_one_entry_which_moves(fair: Town) -> None:
     paid = fair.paid(lambda: fair.db.update(Stand.key(stand_id="s"), state="taken"))
-    assert paid == fair.modelled("update Stand (state)", fair.sizes(**ONE))
+    loads = fair.sizes(**ONE) | {"Visit": EntityLoad(items=0, bytes=100)}
+    assert paid == fair.modelled("update Stand (state)", loads)
     assert paid[1]["fair.ByState"] == 2
 
 
@@ -133,6 +135,16 @@ def test_what_an_item_and_its_copies_cascade_to_is_deleted_once(fair: Town) -> N
     paid = fair.paid(lambda: fair.db.delete(Stand.key(stand_id="s")))
     modelled = fair.modelled("delete Stand", loads)
     assert paid[1]["fair"] == modelled[1]["fair"]
+
+
+def test_several_copied_fields_go_to_the_same_items(fair: Town) -> None:
+    for number in range(3):
+        fair.db.create(visit(number))
+    fair.settle()
+    loads = fair.sizes(**ONE)
+    stand = Stand.key(stand_id="s")
+    paid = fair.paid(lambda: fair.db.update(stand, name="Lamp", state="taken"))
+    assert paid == fair.modelled("update Stand (name, state)", loads)
 
 
 def test_a_processor_is_not_called_to_price_its_writes() -> None:
