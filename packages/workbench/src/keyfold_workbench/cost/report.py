@@ -172,7 +172,7 @@ PURPOSES: dict[Why, str] = {
     "outbox": "events, written and deleted",
     "processed marker": "markers of processed records",
     "request id": "request ids",
-    "feed": "feeds: hints, sources and copies",
+    "feed": "feeds: copies and flags",
 }
 
 
