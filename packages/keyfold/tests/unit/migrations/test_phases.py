@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from keyfold.migrations.copier import Copier
 from keyfold.migrations.direction import Direction
 from keyfold.migrations.progress import silent
 from keyfold.migrations.table_scan import Scan
+from keyfold_engine.clients import Client
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
@@ -348,3 +350,33 @@ def test_a_table_that_a_later_migration_makes_again_is_not_refused(shop: Shop) -
     again = Migration("again", [add(old_table.schema)])
     runner.Migrator(again, shop.backend, without_routers=True).apply("contract")
     before.open(shop.backend.client)
+
+
+class Split:
+    """A client whose streams have an ended, empty shard before each of the backend's."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        if request.get("ShardId") == "before":
+            return {"ShardIterator": "end of it"}
+        if request.get("ShardIterator") == "end of it":
+            return {"Records": []}
+        answer = self.client.call(operation, request)
+        if operation == "DescribeStream":
+            described = answer["StreamDescription"]
+            after = [{**one, "ParentShardId": "before"} for one in described["Shards"]]
+            return {"StreamDescription": {**described, "Shards": [{"ShardId": "before"}, *after]}}
+        return answer
+
+    def close(self) -> None:
+        """Leaves the client open."""
+
+
+def test_copying_catches_up_with_the_shards_that_follow_an_ended_one(shop: Shop) -> None:
+    shop.migrator().apply("follow")
+    shop.old_order("late")
+    shop.backend = Backend(Split(shop.backend.client))
+    shop.migrator().items.copier("new").catch_up()
+    assert shop.new_items() == shop.expected_items()
