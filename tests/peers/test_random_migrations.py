@@ -1,7 +1,8 @@
 """Random migrations under traffic on other people's servers, each seed on a server of its own.
 
-One on each by default; `make peers` takes 20, `MIGRATIONS=50` that many. dynalite has no
-transactions, and moto opens no stream again that was closed.
+One on each by default; `make peers` takes 20, `MIGRATIONS=50` that many. dynoxide gives a table's
+stream the records of a dropped table of the same name, dynalite has no transactions, and moto opens
+no stream again that was closed.
 """
 
 from __future__ import annotations

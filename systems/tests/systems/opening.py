@@ -22,8 +22,8 @@ LATER = pytest.mark.sandbox(start=datetime(2031, 1, 1, tzinfo=UTC))
 
 @asynccontextmanager
 async def opened(design: Design, sandbox: Sandbox, backend: str) -> AsyncIterator[AsyncDb]:
-    """The design, empty. A server remembers the streams of deleted tables, so every test there
-    has tables with a prefix of its own."""
+    """The design, empty. On somebody else's server its tables have a prefix of their own: dynoxide
+    gives a table's stream the records of a dropped table of the same name."""
     with ExitStack() as stack:
         if backend == "embedded":
             db = await sandbox.open_async(design)
