@@ -49,7 +49,7 @@ class Calls:
         self._database = database
         self._faults = faults
         # Faults, heat, regions and lag concern every request.
-        is_plain = faults is None and database.heat is None and database.regions is None
+        is_plain = database.heat is None and database.regions is None
         self._has_short_way = is_plain and not database.lag.is_set
         self._direct: Direct | None = None
 
@@ -190,7 +190,7 @@ class Calls:
         return finished
 
     def _short_way(self, operation: str) -> Direct | None:
-        if not self._has_short_way or operation not in _SHORT:
+        if operation not in _SHORT or not self._has_short_way or self._faults is not None:
             return None
         if self._direct is None:
             # A server starts without it.
