@@ -45,7 +45,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._patience.cancel()
-        self._taken()
+        self._keep_open()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -54,10 +54,10 @@ class BoundedConnection(HttpToolsProtocol):
         self._giving_up = self.loop.call_later(self.unread_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        self._taken()
+        self._keep_open()
         super().resume_writing()
 
-    def _taken(self) -> None:
+    def _keep_open(self) -> None:
         if self._giving_up is not None:
             self._giving_up.cancel()
 

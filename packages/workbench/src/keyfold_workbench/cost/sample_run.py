@@ -15,6 +15,7 @@ from keyfold.runtime.intent import Delete, Intent, Put, Update
 from keyfold.runtime.writes import commit
 from keyfold.streams import stream_handler
 from keyfold.streams.record import TTL_PRINCIPAL
+from keyfold.streams.shard import ShardRecords, shards
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
 from keyfold_workbench.cost.ledger import Touch, TouchLedger, python_name
@@ -82,7 +83,7 @@ class _SampleRun:
         self.clock = ManualClock(START.timestamp())
         self.ledger = TouchLedger(Engine.open(":memory:", clock=self.clock), tables)
         self.db = design.open(self.ledger, clock=self.clock, on_loop="log")
-        self.places: dict[tuple[str, str], str] = {}
+        self.shards: list[ShardRecords] = []
         streams = any(table.schema.stream for table in design.tables.values())
         self.handler = stream_handler(self.db) if streams else None
 
@@ -131,20 +132,14 @@ class _SampleRun:
         self.ledger.streamed = False
 
     def _records(self) -> Iterator[dict[str, Any]]:
-        call = self.ledger.engine.call
-        if not self.places:
-            for stream in call("ListStreams", {})["Streams"]:
-                arn = stream["StreamArn"]
-                described = call("DescribeStream", {"StreamArn": arn})["StreamDescription"]
-                for shard in described["Shards"]:
-                    asked = {"StreamArn": arn, "ShardId": shard["ShardId"]}
-                    asked["ShardIteratorType"] = "TRIM_HORIZON"
-                    first = call("GetShardIterator", asked)
-                    self.places[arn, shard["ShardId"]] = first["ShardIterator"]
-        for (arn, shard), place in [*self.places.items()]:
-            answer = call("GetRecords", {"ShardIterator": place})
-            self.places[arn, shard] = answer["NextShardIterator"]
-            yield from ({**record, "eventSourceARN": arn} for record in answer["Records"])
+        if not self.shards:
+            held = self.sample.design.tables.values()
+            tables = [table for table in held if table.schema.stream]
+            found = self.db.run(shards(self.db.context, tables))
+            self.shards = [ShardRecords(one.stream, one.id) for one in found]
+        for shard in self.shards:
+            for record in self.db.run(shard.next()):
+                yield {**record, "eventSourceARN": shard.stream}
 
     def _react(self, consumer: ConsumerSchema) -> None:
         def processor(old: Any, new: Any, work: Any) -> list[Intent]:  # noqa: ARG001
