@@ -91,15 +91,16 @@ def document(value: Any) -> dict[str, Any]:
         return encode_value(_storable(value))
     except TypeError as refused:
         raise ValueRefused(str(refused)) from None
-    except RecursionError:
-        raise ValueRefused(f"it is nested deeper than {NESTING_LEVELS} levels") from None
 
 
-def _storable(value: Any) -> Any:
+def _storable(value: Any, level: int = 0) -> Any:
     """Replaces models, times and enums inside lists and maps with storable values."""
+    # What is one level too deep is refused by the backend, in its words.
+    if level > NESTING_LEVELS + 1:
+        raise ValueRefused(f"it is nested deeper than {NESTING_LEVELS} levels")
     if isinstance(value, BaseModel):
         kept = _keeps_none(type(value))
-        return _storable(value.model_dump(by_alias=True, exclude_none=not kept))
+        return _storable(value.model_dump(by_alias=True, exclude_none=not kept), level)
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, datetime):
@@ -111,9 +112,9 @@ def _storable(value: Any) -> Any:
     if isinstance(value, uuid.UUID):
         return str(value)
     if isinstance(value, Mapping):
-        return {str(key): _storable(inner) for key, inner in value.items()}
+        return {str(key): _storable(inner, level + 1) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_storable(inner) for inner in value]
+        return [_storable(inner, level + 1) for inner in value]
     if isinstance(value, set | frozenset):
         return sorted(map(_storable, value), key=lambda inner: (type(inner).__name__, inner))
     return value

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +77,13 @@ def test_a_field_of_two_columns_is_refused(tmp_path: Path) -> None:
         RowReader(Product, tmp_path / "rows.csv", {"a": "product_id", "b": "product_id"})
 
 
-def test_a_value_that_is_nested_too_deep_is_refused_by_its_field() -> None:
+@pytest.mark.parametrize("frames", [sys.getrecursionlimit(), 30_000])
+def test_a_value_that_is_nested_too_deep_is_refused_by_its_field(
+    frames: int, request: pytest.FixtureRequest
+) -> None:
+    # Deep expressions raise the interpreter's limit for the whole process.
+    request.addfinalizer(partial(sys.setrecursionlimit, sys.getrecursionlimit()))
+    sys.setrecursionlimit(frames)
     with (
         design.open(":memory:") as db,
         pytest.raises(ValueRefused, match=r"Product\.extra: it is nested deeper than 32 levels"),
