@@ -55,12 +55,14 @@ class Update:
     ADD: list[tuple[Path, Value]] = field(default_factory=list)
     DELETE: list[tuple[Path, Value]] = field(default_factory=list)
 
+    clauses: list[str] = field(default_factory=list)
+
     def paths(self) -> list[Path]:
+        """In the order of the text, as dynalite's author saw it in messages."""
         return [
-            *(path for path, _ in self.SET),
-            *self.REMOVE,
-            *(path for path, _ in self.ADD),
-            *(path for path, _ in self.DELETE),
+            entry if isinstance(entry, Path) else entry[0]
+            for clause in self.clauses
+            for entry in getattr(self, clause)
         ]
 
 
@@ -315,14 +317,13 @@ class Expressions:
 
     def _clauses(self) -> Update:
         update = Update()
-        seen: set[str] = set()
         while self._peek():
             clause = self._take("SET", "REMOVE", "ADD", "DELETE").upper()
-            if clause in seen:
+            if clause in update.clauses:
                 raise self.wrong(
                     f'The "{clause}" section can only be used once in an update expression;'
                 )
-            seen.add(clause)
+            update.clauses.append(clause)
             if clause == "SET":
                 update.SET = self._listed(self._assignment)
             elif clause == "REMOVE":
