@@ -1,4 +1,4 @@
-"""Paths that documents name exist."""
+"""Paths and tests that documents name exist."""
 
 from __future__ import annotations
 
@@ -16,6 +16,21 @@ PACKAGES = sorted({path.parent.name for path in files("__init__.py")})
 
 # A path of the tree: it begins with one of our folders, and has no placeholder in it.
 PATH = re.compile(rf"`((?:packages|systems|tests|docs|bench|{'|'.join(PACKAGES)})/[\w./-]+)`")
+
+TEST = re.compile(r"`(test_\w+)`")
+DEFINED = re.compile(r"^(?:async )?def (test_\w+)", re.MULTILINE)
+
+
+def _tests() -> set[str]:
+    rooms = {ROOT / "tests", *(folder / "tests" for folder in PARTS.values())}
+    found = [path for room in rooms for path in room.rglob("test_*.py")]
+    return {name for path in found for name in DEFINED.findall(path.read_text())}
+
+
+def test_every_test_that_a_page_names_exists() -> None:
+    named = {name for page in PAGES for name in TEST.findall(page.read_text())}
+    assert named, "no page names a test"
+    assert named - _tests() == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -64,6 +64,27 @@ def test_only_one_of_many_conditional_puts_wins(shared: Engine) -> None:
         assert sum(pool.map(compete, range(8))) == 1
 
 
+def test_a_transaction_sent_by_many_with_one_token_happens_once(shared: Engine) -> None:
+    request = {"TransactItems": [{"Update": ADD}], "ClientRequestToken": "one"}
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: shared.call("TransactWriteItems", request), range(24)))
+    assert shared.call("GetItem", GET)["Item"]["n"] == {"N": "1"}
+
+
+def test_unconditional_puts_of_one_key_all_succeed(shared: Engine) -> None:
+    def put(number: int) -> None:
+        item = {"pk": {"S": "counter"}, "n": {"N": str(number)}}
+        for _ in range(20):
+            shared.call("PutItem", {"TableName": "Shared", "Item": item})
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(put, range(8)))
+    kept = shared.call("GetItem", GET)["Item"]["n"]
+    assert shared.call("Scan", {"TableName": "Shared", "IndexName": "by_n"})["Items"] == [
+        {"pk": {"S": "counter"}, "n": kept}
+    ]
+
+
 def test_a_failing_write_in_a_shared_commit_takes_back_only_itself(shared: Engine) -> None:
     def work(number: int) -> str:
         wrong = number % 2

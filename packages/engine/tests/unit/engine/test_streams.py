@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -218,6 +219,17 @@ def test_items_of_several_shards_stay_in_order_per_item(create_table: CreateTabl
                 seen.setdefault(image["pk"]["S"], []).append(int(image["value"]["S"]))
         assert len(seen) == 12
         assert all(numbers == sorted(numbers) for numbers in seen.values())
+
+
+def test_shards_are_the_same_after_a_restart(tmp_path: Path, create_table: CreateTable) -> None:
+    path = tmp_path / "told.db"
+    with Engine.open(path, stream_shards=4) as engine:
+        create_table(engine, "Told", **_stream("NEW_IMAGE"))
+        stream = _arn(engine)
+        shards = _shards(engine, stream)
+    with Engine.open(path) as engine:
+        assert _arn(engine) == stream
+        assert _shards(engine, stream) == shards
 
 
 def test_an_iterator_that_was_made_up_is_refused(engine: Engine) -> None:
