@@ -133,7 +133,7 @@ def make_something(site: str, system: str) -> Any:
         call(site, system, BEN, "/following/ada", {})
         return call(site, system, ADA, "/activities", {"previewText": "Ran ten kilometres"})
     mint = {"productId": "mint", "productName": "Thin mint", "price": "5.50"}
-    new = {"catalogName": "Cookies of Ada", "isPublic": True, "products": [mint]}
+    new = {"catalogName": "Cookies of Ada", "isPublicStr": "true", "products": [mint]}
     return call(site, system, ADA, "/catalogs", new)
 
 
