@@ -55,6 +55,21 @@ def test_every_place_has_its_heading_before_anything_is_loaded(
         expect(page.locator("h1:visible")).not_to_have_text("")
 
 
+def test_two_changes_of_place_at_once_draw_the_last_one_once(page: Page, site: str) -> None:
+    visit(page, site, "tama-friends", "noor", "liked")
+    expect(page.locator("h1")).to_have_text("Liked")
+    page.evaluate(
+        """() => { window.views = 0;
+            new MutationObserver((seen) => seen.forEach((one) => one.addedNodes.forEach((node) => {
+                if (node.id === 'view') views += 1; })))
+                .observe(document, {subtree: true, childList: true});
+            location.hash = '#/mine'; location.hash = '#/'; }"""
+    )
+    page.get_by_role("button", name="New picture").click()
+    expect(page.locator("#compose")).to_be_visible()
+    assert page.evaluate("views") == 1
+
+
 LEFT = {
     "inviter": ["groups/any", "join/any", "hangouts/any"],
     "search-room": ["rooms/any"],

@@ -498,13 +498,14 @@ export const doing = (work) => async (event) => {
  * with their name leads to it.
  */
 export function route(views) {
-  let leave = null, turn = 0;
+  let leave = null, turn = 0, shown = null;
   hasAccount = "you" in views;
   showPerson();
   const go = async () => {
     // Another "#" is a place within the view.
     if (location.hash && !location.hash.startsWith("#/")) return;
     const mine = ++turn;
+    shown = location.hash;
     leave?.();
     leave = null;
     delete $("#main").dataset.lost;
@@ -530,6 +531,8 @@ export function route(views) {
     lost("This page does not exist.");
   };
   addEventListener("hashchange", () => {
+    // Two changes at once are told one after the other: the second finds its view, and perhaps a dialog, there already.
+    if (location.hash === shown) return;
     // The way back leads out of a dialog too.
     for (const one of $$("dialog[open]")) one.close();
     go();
