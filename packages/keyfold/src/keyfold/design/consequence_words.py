@@ -100,6 +100,7 @@ def _counter(schema: Schema, counter: CounterSchema) -> Follows:
         when=counter.where,
         sums=counter.sums,
         creates=counter.creates,
+        stamps=counter.stamps,
         shards=counter.shards,
         sync=counter.sync,
         expires=_expires(schema, counter.counts),

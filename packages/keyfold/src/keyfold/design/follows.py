@@ -79,6 +79,8 @@ class Follows:
     """The key templates of a claim's marker, if the design says them."""
     creates: bool = False
     """The first count creates the target."""
+    stamps: str = ""
+    """The target's field that says when its number last moved."""
     shards: int = 1
     sync: Choice["transaction", "stream", "none"] = "transaction"
     overflow: Choice["refuse", "stream"] = "refuse"

@@ -172,6 +172,8 @@ class CounterSchema:
     """The fields of the counted item that hold the target's key."""
     creates: bool = False
     """The first count creates the target."""
+    stamps: str = ""
+    """The target's field that says when its number last moved."""
     where: Condition | None = None
     sums: str = ""
     sync: Choice["transaction", "stream", "none"] = "none"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
@@ -17,6 +17,7 @@ from keyfold.design.recorder import declare
 from keyfold.design.source import caller
 from keyfold.errors import ConditionFailed, DeclarationError, PlanError, VersionConflict
 from keyfold.maintain.address import fetch, key_at
+from keyfold.maintain.counter_declaration import CounterDeclaration
 from keyfold.maintain.drift import SET_IT, UNKNOWN, Drift
 from keyfold.maintain.fact import AmountFact
 from keyfold.maintain.recount import ATTEMPTS, CountedItems
@@ -41,12 +42,6 @@ from keyfold_engine.expressions.ast import Or, Path
 from keyfold_engine.values.number import exact_sum
 
 Amount = int | Decimal
-_HOLDS = {
-    "integer": ("integer", "decimal", "float"),
-    "decimal": ("decimal",),
-    "float": ("float",),
-}
-"""Number types that hold a sum exactly, or as exactly as its terms."""
 
 
 class Counter(CountMarker):
@@ -55,7 +50,7 @@ class Counter(CountMarker):
     `of` is the counted entity. The holder is found by its key fields on the counted item, under
     other names if `via` says so. `creates` creates the holder on the first count. `shards` spreads
     a hot counter over that number of items; `total` adds them up. The number of shards may grow,
-    but not shrink.
+    but not shrink. `stamps` names the holder's field that says when the number last moved.
     """
 
     def __init__(
@@ -68,6 +63,7 @@ class Counter(CountMarker):
         sync: Literal["transaction", "stream"] = "transaction",
         creates: bool = False,
         shards: int = 1,
+        stamps: str = "",
     ) -> None:
         if not isinstance(shards, int) or shards < 1:
             raise DeclarationError(
@@ -78,7 +74,7 @@ class Counter(CountMarker):
             )
         self.of, self.where, self.sums, self.sync = of, where, sums, sync
         self.via = dict(via or {})
-        self.creates, self.shards = creates, shards
+        self.creates, self.shards, self.stamps = creates, shards, stamps
         self.place = caller()
 
     def attach_field(self, entity: type[Entity], field: str) -> None:
@@ -103,26 +99,12 @@ class CounterMaintainer(SummedStructure):
         # If the holder is gone, so is its number.
         creates = declared.creates or declared.shards > 1
         self.compared = FactComparison(adds=True, missing=creates)
-        names = self.source.__spec__.fields
-        wanted = target.__spec__.key.address
-        self.via = {name: declared.via.get(name, name) for name in wanted}
-        for name in (*self.via.values(), *((declared.sums,) if declared.sums else ())):
-            if name not in names:
-                raise self._refusal(
-                    codes.UNKNOWN_REFERENCE,
-                    f"the {self.label} needs the field {name!r}, which {self.source.__name__} "
-                    "does not have.",
-                    "Name the field with the key in via={...}.",
-                )
-        kind = target.__spec__.fields[field].kind
-        summed = names[declared.sums].kind if declared.sums else "integer"
-        if kind not in _HOLDS.get(summed, ()):
-            raise self._refusal(
-                codes.MARKER_MISUSED,
-                f"the {self.label} is of kind {kind}, and cannot hold a sum of {summed} values.",
-                "Declare it as int for counts and whole numbers, as Decimal for others.",
-            )
-        self._check_declaration(wanted)
+        key = target.__spec__.key.address
+        self.via = {name: declared.via.get(name, name) for name in key}
+        self._declaration = CounterDeclaration(
+            declared, self.label, target, field, self.source, tuple(self.via.values())
+        )
+        self._declaration.check()
         refuse_itself(target, self.source, self.via, f"the {self.label}", declared.place)
         counted, self.when = self.source.__spec__, None
         if declared.where is not None:
@@ -132,29 +114,6 @@ class CounterMaintainer(SummedStructure):
         self._refuse_circle()
         self.items = self._counted_items()
         """Where one consistent query finds all that a holder counts."""
-
-    def _check_declaration(self, key: Iterable[str]) -> None:
-        info = self.target.model_fields[self.field]
-        if info.is_required() or info.default not in (0, None):
-            raise self._refusal(
-                codes.MARKER_MISUSED,
-                f"the {self.label} has "
-                + ("no default." if info.is_required() else f"the default {info.default!r}.")
-                + " A new item has nothing counted yet, so it starts at 0.",
-                "Give it the default 0.",
-            )
-        unknown = [name for name in self.declared.via if name not in key]
-        if unknown:
-            raise self._refusal(
-                codes.UNKNOWN_REFERENCE,
-                f"the {self.label} has via={{{unknown[0]!r}: ...}}, but {unknown[0]} is not in "
-                f"the key of {self.target.__name__}.",
-                f"Its key is made of: {', '.join(key)}.",
-            )
-
-    def _refusal(self, code: str, message: str, suggestion: str) -> DeclarationError:
-        place = str(self.declared.place)
-        return DeclarationError(code, message, place=place, suggestion=suggestion)
 
     def _refuse_circle(self) -> None:
         """Refuse a number that decides what it counts: it would never settle."""
@@ -171,7 +130,7 @@ class CounterMaintainer(SummedStructure):
             moved = {(one.target, one.field) for one in onwards}
         if moved:
             through = ", ".join(sorted(one.label for one in reached))
-            raise self._refusal(
+            raise self._declaration.refusal(
                 codes.MARKER_MISUSED,
                 f"the {self.label} depends on its own value"
                 + (f", through {through}." if through else "."),
@@ -217,8 +176,11 @@ class CounterMaintainer(SummedStructure):
         holder = self.holder(item)
         if holder is None:
             return ()
-        creates, shards = self.declared.creates, self.declared.shards
-        return (AmountFact(holder, self.field, self.amount(item), creates, shards),)
+        return (self._fact(holder, self.amount(item)),)
+
+    def _fact(self, holder: Ref[Any], number: Amount) -> AmountFact:
+        says = self.declared
+        return AmountFact(holder, self.field, number, says.creates, says.shards, says.stamps)
 
     @property
     def carrier(self) -> type[Entity] | None:
@@ -249,7 +211,9 @@ class CounterMaintainer(SummedStructure):
             held = self._holds_number(self._amount(found.number))
             change = {self.field: Add(missing)}
             try:
-                yield from commit(context, [Update(holder, change, held, counting=True)])
+                stamps = self.declared.stamps
+                counted = Update[Any](holder, change, held, counting=True, stamps=stamps)
+                yield from commit(context, [counted])
                 return
             except ConditionFailed:
                 # Another repair would add the same, so the number must be what was read.
@@ -284,6 +248,7 @@ class CounterMaintainer(SummedStructure):
             when=self.when,
             sums=declared.sums,
             creates=declared.creates,
+            stamps=declared.stamps,
             shards=declared.shards,
             sync=self.sync,
             expires=spec.ttl is not None,
@@ -303,10 +268,14 @@ class CounterMaintainer(SummedStructure):
             sync=cast("Sync", record.sync),
             creates=record.creates,
             shards=record.shards,
+            stamps=record.stamps,
         )
         return Restatement(
             record.target,
-            frozenset({(record.source, name) for name in told} | {(record.target, field)}),
+            frozenset(
+                {(record.source, name) for name in told}
+                | {(record.target, name) for name in (field, record.stamps) if name}
+            ),
             marks={field: mark},
         )
 
@@ -392,11 +361,9 @@ class CounterMaintainer(SummedStructure):
         if (yield from total(context, holder, self.field)) != (drift.found or 0):
             raise VersionConflict(f"{self.label} of {holder} changed in the meantime")
         missing = self._amount(exact_sum([drift.expected, negative(drift.found or Decimal(0))]))
-        creates, shards = self.declared.creates, self.declared.shards
-        fact = AmountFact(holder, self.field, missing, creates, shards)
         made = (
             one if one.if_missing == "create" else replace(one, if_missing="refuse")
-            for one in fact.add()
+            for one in self._fact(holder, missing).add()
         )
         yield from commit(context, list(made))
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, Protocol, cast
@@ -157,6 +157,8 @@ class AmountFact(ItemFact):
     number: Number
     creates: bool = False
     shards: int = 1
+    stamps: str = ""
+    """The field of the holder that says when the number last moved."""
 
     @property
     def row(self) -> tuple[bytes, Decimal]:
@@ -166,8 +168,7 @@ class AmountFact(ItemFact):
         return address_bytes(spec.name, spec.key_of(self.ref.values)), exact_sum([self.number])
 
     def join(self, other: AmountFact) -> AmountFact:
-        both = total(self.number, other.number)
-        return AmountFact(self.ref, self.field, both, self.creates, self.shards)
+        return replace(self, number=total(self.number, other.number))
 
     def make(self) -> Iterator[Intent]:
         yield from self.add()
@@ -195,6 +196,7 @@ class AmountFact(ItemFact):
             {self.field: Add(number)},
             counting=True,
             if_missing="create" if self.creates else "skip" if number < 0 else "refuse",
+            stamps=self.stamps,
         )
 
 

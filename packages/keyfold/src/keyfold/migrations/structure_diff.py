@@ -52,7 +52,7 @@ def _find_additions(before: Schema, after: Schema, new: Follows) -> Iterator[Sch
 
 _COMPARED: Final = (
     *("source", "target", "writes", "adds", "via", "each", "when", "sums", "normalise", "marker"),
-    *("by", "smallest", "shows", "creates", "shards", "sync", "overflow", "fields"),
+    *("by", "smallest", "shows", "creates", "stamps", "shards", "sync", "overflow", "fields"),
 )
 
 

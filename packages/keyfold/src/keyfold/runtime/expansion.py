@@ -115,8 +115,8 @@ def _expand_update(
     context: Context, plan: Plan, intent: Update, read: Entity | None = None
 ) -> Flow[Entity | None]:
     spec = intent.ref.entity.__spec__
+    intent = stamp_update(context, intent)
     if not intent.counting:
-        intent = stamp_update(context, intent)
         _refuse_fixed(spec, intent)
     maintainers = transactional(spec)
     concerned = [m for m in maintainers if not m.fields.isdisjoint(intent.changes)]

@@ -118,7 +118,7 @@ def _written_from(spec: EntitySpec) -> set[str]:
 
 
 def _guarded_fields(spec: EntitySpec, intent: Update) -> set[str]:
-    fields = set(intent.changes) | change.sources(intent.changes)
+    fields = (set(intent.changes) - {intent.stamps}) | change.sources(intent.changes)
     for placement in spec.placements.values():
         if placement.fields & fields:
             fields |= placement.fields

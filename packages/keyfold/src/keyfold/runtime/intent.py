@@ -52,8 +52,8 @@ class Update(Write[T_co], Generic[T_co]):
     """Change one item.
 
     `given` is the item as the caller saw it. `counting` marks a maintainer's adjustment, which
-    leaves version and timestamps alone. If a `steady` field moved since planning, the commit
-    restarts.
+    leaves version and timestamps alone, except the field that it `stamps`. If a `steady` field
+    moved since planning, the commit restarts.
     """
 
     ref: Ref[Any]
@@ -63,6 +63,7 @@ class Update(Write[T_co], Generic[T_co]):
     counting: bool = False
     if_missing: IfMissing = "refuse"
     steady: frozenset[str] = frozenset()
+    stamps: str = ""
 
     @property
     def read_before(self) -> Entity | None:

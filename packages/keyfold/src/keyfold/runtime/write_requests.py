@@ -217,8 +217,12 @@ def marker_write(context: Context, intent: Marker) -> WireWrite:
 
 
 def stamp_update(context: Context, intent: Update) -> Update:
-    """The intent with version, update timestamp and expiry among its changes."""
+    """The intent with version, timestamps and expiry among its changes."""
     spec = intent.ref.entity.__spec__
+    if intent.stamps:
+        stamped = spec.fields[intent.stamps]
+        now = change.Set(in_one_form(stamped, context.now()))
+        return replace(intent, changes={**intent.changes, intent.stamps: now})
     if intent.counting or (intent.changes and intent.changes.keys() <= spec.unversioned):
         return intent
     more: dict[str, Change] = {}

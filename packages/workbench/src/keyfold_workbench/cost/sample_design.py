@@ -314,6 +314,7 @@ class SampleDesign:
                     via=_via(each),
                     sync=each.sync,  # type: ignore[arg-type]
                     creates=each.creates,
+                    stamps=python_name(each.stamps) if each.stamps else "",
                     shards=each.shards,
                 )
         return None
