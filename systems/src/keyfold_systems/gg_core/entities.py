@@ -16,6 +16,7 @@ from keyfold import (
     Entity,
     Id,
     Index,
+    InKey,
     Key,
     Name,
     On,
@@ -47,7 +48,8 @@ table = design.table(
 FEED_DAYS = 30
 FEED_CAP = 1000
 MANY_FOLLOWERS = 10_000
-"""Followers from which on an author is promoted, unless an operator has decided."""
+MANY_ACTIVITIES = 5_000
+"""How many promote an author, unless an operator has decided."""
 MOST_LINKS = 20
 MOST_IN_A_ROOM = 20
 
@@ -109,9 +111,12 @@ class Follow(Entity, table=table):
 class FollowersCounter(Entity, table=table):
     """How many follow a user."""
 
-    user_id: Id
-    count: Annotated[int, Counter("Follow", via={"user_id": "followee_id"}, creates=True)] = 0
-    updated_at: Changed = None
+    user_id: Annotated[Id, InKey()]
+    count: Annotated[
+        int,
+        Counter("Follow", via={"user_id": "followee_id"}, creates=True, stamps="updated_at"),
+    ] = 0
+    updated_at: Later = None
 
     key = Key("USER#{user_id}", "COUNTER#FOLLOWERS")
 
@@ -119,11 +124,24 @@ class FollowersCounter(Entity, table=table):
 class FollowingCounter(Entity, table=table):
     """How many a user follows."""
 
-    user_id: Id
-    count: Annotated[int, Counter("Follow", via={"user_id": "follower_id"}, creates=True)] = 0
-    updated_at: Changed = None
+    user_id: Annotated[Id, InKey()]
+    count: Annotated[
+        int,
+        Counter("Follow", via={"user_id": "follower_id"}, creates=True, stamps="updated_at"),
+    ] = 0
+    updated_at: Later = None
 
     key = Key("USER#{user_id}", "COUNTER#FOLLOWING")
+
+
+class ActivitiesCounter(Entity, table=table):
+    """How much a user or a group has posted: a counter of ours, by which volume promotes."""
+
+    actor_id: Annotated[Id, InKey()]
+    count: Annotated[int, Counter("Activity", creates=True, sync="stream", stamps="updated_at")] = 0
+    updated_at: Later = None
+
+    key = Key("USER#{actor_id}", "COUNTER#ACTIVITIES")
 
 
 class Group(Entity, table=table):
@@ -262,6 +280,12 @@ home = Feed(
                 "count",
                 MANY_FOLLOWERS,
                 sets={"reason": "followers", "thresholds": {"followers": MANY_FOLLOWERS}},
+            ),
+            Threshold(
+                ActivitiesCounter,
+                "count",
+                MANY_ACTIVITIES,
+                sets={"reason": "volume", "thresholds": {"volume": MANY_ACTIVITIES}},
             ),
         ),
     ),

@@ -43,9 +43,8 @@ def user(id: str) -> dict[str, Any]:
 
 
 def counter(id: str, what: str, count: int) -> dict[str, Any]:
-    kind = f"{what.title()}Counter"
-    key = {"PK": f"USER#{id}", "SK": f"COUNTER#{what}"}
-    return {**key, "type": kind, "userId": id, "count": count, "updatedAt": AT}
+    """With the fields that the document names: no type, and no id beside the key."""
+    return {"PK": f"USER#{id}", "SK": f"COUNTER#{what}", "count": count, "updatedAt": AT}
 
 
 ITEMS: list[dict[str, Any]] = [

@@ -71,8 +71,11 @@ class TestUsersAndFollows:
         assert [i["GSI1SK"] for i in found] == ["FOLLOWER#ada"]
 
     def test_counts(self, life: Any, author: Author) -> None:
-        assert author.get("USER#ben", "COUNTER#FOLLOWERS")["count"] == 1
-        assert author.get("USER#ada", "COUNTER#FOLLOWING")["count"] == 2
+        follows = author.query(None, "USER#ada", "FOLLOWING#")
+        theirs = author.get("USER#ben", "COUNTER#FOLLOWERS")
+        assert (theirs["count"], theirs["updatedAt"]) == (1, follows[0]["createdAt"])
+        mine = author.get("USER#ada", "COUNTER#FOLLOWING")
+        assert (mine["count"], mine["updatedAt"]) == (2, follows[1]["createdAt"])
 
     def test_a_users_timeline_has_entities_and_followers_only(
         self, life: Any, author: Author

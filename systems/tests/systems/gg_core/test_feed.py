@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from tests.systems.author import Author
 
+from keyfold import Entity
 from keyfold_systems.gg_core import entities
 from keyfold_systems.gg_core.entities import home
 
@@ -67,13 +71,23 @@ async def test_what_a_group_does_is_shown_to_its_members(world: World) -> None:
     assert (await world.call("ben", "GET", f"/users/{group}/activities")).status_code == 403
 
 
-async def test_a_threshold_promotes_and_an_operator_overrules_it(world: World) -> None:
-    [threshold] = home.push.thresholds if home.push else []
-    assert (threshold.entity, threshold.least) == (entities.FollowersCounter, 10_000)
+@contextmanager
+def reached_at(holder: type[Entity], least: int) -> Iterator[None]:
+    """A threshold that a test can reach."""
+    assert home.push is not None
+    [threshold] = [one for one in home.push.thresholds if one.entity is holder]
+    declared = threshold.least
+    object.__setattr__(threshold, "least", least)
+    try:
+        yield
+    finally:
+        object.__setattr__(threshold, "least", declared)
+
+
+async def test_many_followers_promote_and_an_operator_overrules_it(world: World) -> None:
     fans = [f"fan{number}" for number in range(3)]
     await world.join("ada", *fans)
-    object.__setattr__(threshold, "least", 3)
-    try:
+    with reached_at(entities.FollowersCounter, 3):
         for one in fans:
             await world.do(one, "POST", "/following/ada")
         await world.settle()
@@ -84,8 +98,22 @@ async def test_a_threshold_promotes_and_an_operator_overrules_it(world: World) -
         await world.do(fans[0], "POST", "/following/ada")
         await world.settle()
         assert not (await world.do("root", "GET", "/promotions/ada"))["fanoutEnabled"]
-    finally:
-        object.__setattr__(threshold, "least", 10_000)
+
+
+async def test_volume_promotes_too(world: World, author: Author) -> None:
+    await world.join("ada", "ben")
+    await world.do("ben", "POST", "/following/ada")
+    with reached_at(entities.ActivitiesCounter, 3):
+        for number in range(3):
+            await world.post("ada", f"{number}")
+        await world.settle()
+        flag = await world.do("root", "GET", "/promotions/ada")
+        assert (flag["fanoutEnabled"], flag["reason"]) == (True, "volume")
+        assert flag["thresholds"] == {"volume": entities.MANY_ACTIVITIES}
+        await world.post("ada", "Copied")
+        await world.settle()
+    assert len(await copies(author)) == 1
+    assert await world.feed("ben") == ["Copied", "2", "1", "0"]
 
 
 async def test_one_cursor_pages_through_pulled_and_copied_alike(world: World) -> None:
