@@ -348,14 +348,17 @@ def test_the_demo_migrates_orders_while_customers_order_and_goes_back(
 ) -> None:
     page.click("table.systems >> text=Sellers before")
     page.click(".side >> text=Migrations")
-    page.click("text=Dry run")
-    expect(page.locator("main")).to_contain_text("nothing has been written")
-    expect(page.locator("main")).to_contain_text("SEASON#")
     phase = page.locator(".phases [aria-current=step]")
-    for to in ("expand", "follow", "backfill", "verify"):
-        page.click(f"text=Continue to {to}")
-        expect(phase).to_contain_text(to)
-    expect(page.locator(".log")).to_contain_text("0 differ")
+    for plan, shown in (("sellers-seasons", "SEASON#"), ("sellers-orders", "ORDER#")):
+        page.click(f".plans >> text={plan}")
+        expect(page.locator("h1")).to_contain_text(plan)
+        page.click("text=Dry run")
+        expect(page.locator("main")).to_contain_text("nothing has been written")
+        expect(page.locator("main")).to_contain_text(shown)
+        for to in ("expand", "follow", "backfill", "verify"):
+            page.click(f"text=Continue to {to}")
+            expect(phase).to_contain_text(to)
+        expect(page.locator(".log")).to_contain_text("0 differ")
     expect(page.locator(".chart .line").first).to_be_attached()
     # The application of tomorrow reports, and the switch finds nobody who does not follow.
     router = page.locator(".panel", has=page.locator("h2", has_text="Routers seen"))

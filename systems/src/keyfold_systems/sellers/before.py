@@ -16,7 +16,7 @@ __all__ = ["PREFIX", "as_today", "design", "fill", "migrations", "orders", "toda
 
 PREFIX = "before-"
 """In front of the names of these tables."""
-migrations = (migration.orders,)
+migrations = (migration.seasons, migration.orders)
 Use = Callable[[], Awaitable[object]]
 
 
