@@ -164,9 +164,9 @@ class Table:
                 raise self.wrong_index_key(index, name, literals[name][0])
         self.check_updated_keys(literals, set(literals))
 
-    def check_updated_keys(self, item: Item, changed: set[str]) -> None:
+    def check_updated_keys(self, item: Item, written: set[str]) -> None:
         for index, name in self._index_keys(item):
-            if name not in changed:
+            if name not in written:
                 continue
             kind = item[name][0]
             if kind != self.types[name]:

@@ -68,8 +68,8 @@ class Write:
         if old is None and not self.update.SET and not self.update.ADD:
             return None
         new = updated(old or table.key_item(key), self.update)
-        changed = {name for name in new if old is None or old.get(name) != new[name]}
-        table.check_updated_keys(new, changed)
+        # The documentation checks what is written, also where it is what was there.
+        table.check_updated_keys(new, {str(path.steps[0]) for path in self.update.paths()})
         check_size(new, TOO_LARGE_UPDATE)
         return new
 
