@@ -15,7 +15,7 @@ class Parts(MetadataHookInterface):
         packages = (Path(self.root) / "packages").as_uri()
         web = f"keyfold-web @ {packages}/web"
         workbench = f"keyfold-workbench @ {packages}/workbench"
-        extras = {name: [f"keyfold[{name}]"] for name in ("aws", "vectors", "tracing")}
+        extras = {name: [f"keyfold[{name}]"] for name in ("aws", "vectors", "formats", "tracing")}
         metadata["dependencies"] = [
             f"keyfold-engine @ {packages}/engine",
             f"keyfold @ {packages}/keyfold",

@@ -1,9 +1,12 @@
 """Global tables: replicas of a table in several regions, and the changes between them.
 
-accounts      the regions of several accounts changes       what a write sends to the other regions,
-and how they apply it consistency   strongly consistent groups group         requests on tables of
-several regions members       the regions of a table: UpdateTable's replica members membership
-how a region joins and leaves a group regions       the engines of several regions in one process
+accounts      the regions of several accounts
+changes       what a write sends to the other regions, and how they apply it
+consistency   strongly consistent groups
+group         requests on tables of several regions
+members       the regions of a table: UpdateTable's replica members
+membership    how a region joins and leaves a group
+regions       the engines of several regions in one process
 rules         which regions a table may have
 """
 

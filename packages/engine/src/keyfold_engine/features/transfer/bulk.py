@@ -1,18 +1,18 @@
 """Bulk operations: items from a bucket's files, put into a table step by step.
 
-A step is its own commit: the items of some lines, and the progress. So an interrupted operation
-continues when the file is opened again, and each line is put once. Failed items are recorded with
+A step is its own commit: the items of some records, and the progress. So an interrupted operation
+continues when the file is opened again, and each record is put once. Failed items are recorded with
 their reason, and written as reports at the end.
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import orjson
 
@@ -23,8 +23,10 @@ from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.engine.write import ItemWrite, NewItem, Prepared
 from keyfold_engine.errors import ConditionFailed, OperationError
 from keyfold_engine.expressions import parameters
+from keyfold_engine.features.transfer import exports, ion
 from keyfold_engine.features.transfer.buckets import bucket
-from keyfold_engine.features.transfer.exports import FOLDER, LINE_BYTES, open_data
+from keyfold_engine.features.transfer.data_files import DAMAGED, unpacked
+from keyfold_engine.features.transfer.exports import FOLDER
 from keyfold_engine.values.wire import check_item
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 _KIND = "bulk"
 _REPORT = "bulk report"
-_LINES_PER_STEP = 200
+_RECORDS_PER_STEP = 200
 _TURN_SECONDS = 0.02
 RUNNING = ("IN_PROGRESS", "CANCELLING")
 _CONDITION = ("ConditionExpression", "ExpressionAttributeNames", "ExpressionAttributeValues")
@@ -64,9 +66,10 @@ def is_running_on(session: Session, table: str) -> bool:
 
 def start(database: Database, arn: str) -> None:
     """Continue an operation in the background."""
+    source = Source(database)
 
     def step() -> bool:
-        more = advance(database, arn)
+        more = advance(database, arn, source)
         if more and _is_queued(database, arn):
             database.backfills.pause(_TURN_SECONDS)
         return more
@@ -80,7 +83,7 @@ def _is_queued(database: Database, arn: str) -> bool:
     return state is not None and bool(database.delays.phase("bulk operation", state["Started"]))
 
 
-def advance(database: Database, arn: str) -> bool:
+def advance(database: Database, arn: str, source: Source) -> bool:
     """Take the next step; False after the last."""
     with database.read() as session:
         state = find(session, arn)
@@ -89,31 +92,80 @@ def advance(database: Database, arn: str) -> bool:
     cancelled = state["Description"]["BulkOperationStatus"] == "CANCELLING"
     if not cancelled and database.delays.phase("bulk operation", state["Started"]) is not None:
         return True
-    try:
-        lines = [] if cancelled else list(_lines(database, state))
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        database.write(partial(_fail, database, arn, _without_paths(error)))
-        return False
-    if lines:
-        return bool(database.write(partial(_step, database, arn, lines)))
+    if not cancelled and (records := source.next(state)):
+        return bool(database.write(partial(_step, database, arn, records)))
     database.write(partial(_end, database, arn))
     return False
 
 
-def _lines(database: Database, state: State) -> Iterator[tuple[int, int, bytes]]:
-    """The next lines, each with its file and number."""
-    files = input_files(database, state["Description"]["InputS3Configuration"])
-    first, behind = state["File"], state["Line"]
-    left = _LINES_PER_STEP
-    for number, path in enumerate(files[first:], first):
-        with open_data(path) as file:
-            lines = enumerate(iter(partial(file.readline, LINE_BYTES), b""))
-            for at, line in islice(lines, behind, behind + left):
-                left -= 1
-                yield number, at + 1, line
-        behind = 0
-        if not left:
-            return
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record of an object, as JSON, or a problem; and where reading goes on behind it."""
+
+    object: str
+    number: int
+    content: bytes
+    problem: str
+    behind: tuple[int, int]
+    """The number of an object, and how many of its records are behind us."""
+    bytes_read: int
+
+
+class Source:
+    """The records of an operation's objects, read on from where the last step ended."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._at: tuple[int, int] | None = None
+        self._records: Iterator[Record] = iter(())
+
+    def next(self, state: State) -> list[Record]:
+        begin = (state["File"], state["Line"])
+        if self._at != begin:
+            told = state["Description"]["InputS3Configuration"]
+            self._records = _records(self._database, told, *begin)
+        found = list(islice(self._records, _RECORDS_PER_STEP))
+        self._at = found[-1].behind if found else None
+        return found
+
+
+def _records(
+    database: Database, source: dict[str, Any], first: int, passed: int
+) -> Iterator[Record]:
+    """The records behind the first `passed` ones of an object."""
+    paths = input_files(database, source)
+    contents = _CONTENTS[source["InputFormat"]]
+    root = bucket(database, source["S3Bucket"], None)
+    before = sum(path.stat().st_size for path in paths[:first])
+    for at, path in enumerate(paths[first:], first):
+        name, number = path.relative_to(root).as_posix(), passed
+        with path.open("rb") as file:
+            try:
+                for content, problem in islice(contents(unpacked(file)), passed, None):
+                    number += 1
+                    read = before + file.tell()
+                    yield Record(name, number, content, problem, (at, number), read)
+                before += path.stat().st_size
+            except DAMAGED as error:
+                before += path.stat().st_size
+                problem = f"the rest of the object cannot be read: {_without_paths(error)}"
+                yield Record(name, number + 1, b"", problem, (at + 1, 0), before)
+        passed = 0
+
+
+def _ion_contents(file: BinaryIO) -> Iterator[tuple[bytes, str]]:
+    for record in ion.records(file):
+        try:
+            yield orjson.dumps(ion.wire_record(record)), ""
+        except (ValueError, TypeError, AttributeError) as error:
+            yield b"", f"not a record of an item: {error}"
+
+
+_CONTENTS: Final[dict[str, Callable[[BinaryIO], Iterator[tuple[bytes, str]]]]] = {
+    "DYNAMODB_JSON": lambda file: ((line.strip(), "") for line in exports.lines(file)),
+    "ION": _ion_contents,
+}
+"""The records of a file as JSON, or what is wrong with them."""
 
 
 def input_files(database: Database, source: dict[str, Any]) -> list[Path]:
@@ -130,9 +182,7 @@ def input_files(database: Database, source: dict[str, Any]) -> list[Path]:
     )
 
 
-def _step(
-    database: Database, arn: str, lines: list[tuple[int, int, bytes]], session: Session
-) -> bool:
+def _step(database: Database, arn: str, records: list[Record], session: Session) -> bool:
     state = find(session, arn)
     if state is None or state["Description"]["BulkOperationStatus"] != "IN_PROGRESS":
         return state is not None
@@ -142,24 +192,35 @@ def _step(
         return False
     told, usage = state["Description"], state["Usage"]
     reports: list[dict[str, Any]] = []
-    for number, at, line in lines:
-        state["File"], state["Line"] = number, at
-        told["ProcessedInputBytes"] += len(line)
-        if not line.strip():
+    for record in records:
+        problem = record.problem
+        if not (record.content or problem):
             continue
         told["ProcessedItemCount"] += 1
         try:
-            _count(usage, table, _put(database, session, table, line))
+            if not problem:
+                _count(usage, table, _put(database, session, table, record.content))
         except ConditionFailed as failure:
-            reports.append({"Type": "CONDITION_CHECK_FAILURE", **_failure_record(line, failure)})
+            reports.append(
+                {"Type": "CONDITION_CHECK_FAILURE", **_failure_record(record.content, failure)}
+            )
         except OperationError as error:
-            told["FailedItemCount"] += 1
-            reports.append({"Type": "ERROR", "Line": at, "Reason": error.message or str(error),
-                            "Record": line.decode("utf-8", "replace").strip()})  # fmt: skip
+            problem = error.message or str(error)
         except (ValueError, TypeError, KeyError, AttributeError):
+            problem = "not a record of an item"
+        if problem:
             told["FailedItemCount"] += 1
-            reports.append({"Type": "ERROR", "Line": at, "Reason": "not a record of an item",
-                            "Record": line.decode("utf-8", "replace").strip()})  # fmt: skip
+            reports.append(
+                {
+                    "Type": "ERROR",
+                    "Object": record.object,
+                    "Line": record.number,
+                    "Reason": problem,
+                    "Record": record.content.decode("utf-8", "replace"),
+                }
+            )
+    told["ProcessedInputBytes"] = records[-1].bytes_read
+    state["File"], state["Line"] = records[-1].behind
     if reports:
         state["Reports"] += 1
         session.keep_document(_REPORT, f"{arn}/{state['Reports']:012d}", orjson.dumps(reports))
@@ -202,12 +263,6 @@ def _count(usage: dict[str, Any], table: TableDefinition, prepared: Prepared) ->
         if (entry_size := further.entry_size(prepared.new.item)) is not None:
             sizes = usage.setdefault(further.member, {})
             sizes[further.name] = sizes.get(further.name, 0) + entry_size
-
-
-def _fail(database: Database, arn: str, reason: str, session: Session) -> None:
-    state = find(session, arn)
-    if state is not None:
-        _finish(database, session, state, "FAILED", "InvalidSource", reason)
 
 
 def _end(database: Database, arn: str, session: Session) -> None:

@@ -17,7 +17,9 @@ from keyfold_engine.errors import (
     TableNotFound,
     ValidationError,
 )
+from keyfold_engine.features.replicas.replicated_table import replicas_of
 from keyfold_engine.features.transfer import bulk, exports
+from keyfold_engine.features.transfer.data_files import check_formats
 
 _TOKENS = "bulk token"
 _TOKEN_SECONDS = 8 * 3600
@@ -28,8 +30,7 @@ _INVALID = "One or more parameter values were invalid: "
 
 def start_bulk_put_items(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     source, output = request["InputS3Configuration"], request["OutputS3Configuration"]
-    if source["InputFormat"] == "ION" or source.get("InputCompressionType") == "ZSTD":
-        raise ValidationError("keyfold reads bulk input as DYNAMODB_JSON, plain or in GZIP")
+    check_formats(source)
     if output.get("S3SseKmsKeyId") and output.get("S3SseAlgorithm") != "KMS":
         raise ValidationError(f"{_INVALID}S3SseKmsKeyId requires the S3SseAlgorithm KMS")
     files = bulk.input_files(database, source)
@@ -76,6 +77,10 @@ def _started(
     database: Database, session: Session, request: dict[str, Any], token: str, total: int
 ) -> bulk.State:
     table = database.catalog.named(session, request["TableName"])
+    if replicas_of(table):
+        raise ValidationError(
+            f"{_INVALID}Bulk put items does not support global tables: {table.name}"
+        )
     making = any(index.status != "ACTIVE" for index in table.global_indexes)
     if making or table.restored_from is not None or describe.making(database, table) is not None:
         raise TableInUse(

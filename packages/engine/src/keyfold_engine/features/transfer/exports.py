@@ -11,19 +11,20 @@ The data files of incremental exports lie in <directory>/AWSDynamoDB/data, all t
 from __future__ import annotations
 
 import gzip
-import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import md5
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO
 
 import orjson
 
 from keyfold_engine.errors import StorageError
 from keyfold_engine.features.transfer import ion
+from keyfold_engine.features.transfer.data_files import DAMAGED, unpacked
 from keyfold_engine.limits import ITEM_BYTES
 
 ITEMS_PER_FILE = 200_000
@@ -116,17 +117,17 @@ def timestamp(moment: float) -> str:
     return text.replace("+00:00", "Z")
 
 
-def read(directory: Path) -> Iterator[bytes]:
+def read(directory: Path, kind: str = "json") -> Iterator[bytes]:
     """The items of an export as wire JSON.
 
     `directory` may be an export's own folder, one that holds a single export, or one with data
-    files alone, gzipped or not.
+    files alone, packed or not; `kind` is the ending of their names.
     """
-    for path in data_files(directory):
-        yield from read_file(path)
+    for path in data_files(directory, kind):
+        yield from read_file(path, kind)
 
 
-def data_files(directory: Path) -> list[Path]:
+def data_files(directory: Path, kind: str = "json") -> list[Path]:
     """The data files of an export, from its manifest if there is one."""
     if directory.is_file():
         return [directory]
@@ -137,40 +138,38 @@ def data_files(directory: Path) -> list[Path]:
         )
     if manifests:
         return _files_of_manifest(manifests[0])
-    files = sorted(p for p in directory.rglob("*") if p.name.endswith((".json.gz", ".json")))
+    endings = tuple(f".{kind}{packed}" for packed in ("", ".gz", ".zst"))
+    files = sorted(p for p in directory.rglob("*") if p.name.endswith(endings))
     if not files:
         raise StorageError(f"{directory} holds no export: no {FILES} and no data files")
     return files
 
 
-_GZIP: Final = b"\x1f\x8b"
-"""How such a file begins."""
-
-
-def open_data(path: Path) -> BinaryIO:
-    """A data file's content; gzip is recognised by its name or by how it begins."""
-    file = path.open("rb")
-    if path.suffix != ".gz" and not file.peek(len(_GZIP)).startswith(_GZIP):
-        return file
-    file.close()
-    return cast("BinaryIO", gzip.open(path))
-
-
-def read_file(path: Path) -> Iterator[bytes]:
+def read_file(path: Path, kind: str = "json") -> Iterator[bytes]:
     """The items of one data file."""
-    read = 0
-    with open_data(path) as lines:
+    split, parsed = (lines, _parsed) if kind == "json" else (ion.records, ion.wire_record)
+    number = 0
+    with path.open("rb") as file:
         try:
-            while line := lines.readline(LINE_BYTES):
-                read += 1
-                if len(line) == LINE_BYTES:
-                    raise ValueError(f"a line of more than {LINE_BYTES} bytes")
-                if line.strip():
-                    yield orjson.dumps(_item(path, orjson.loads(line)))
-        except (ValueError, KeyError, TypeError, EOFError, OSError, zlib.error) as error:
-            raise StorageError(
-                f"{path}, after line {read}: not an item of an export ({error})"
-            ) from None
+            for content in split(unpacked(file)):
+                number += 1
+                if (record := parsed(content)) is not None:
+                    yield orjson.dumps(_item(path, record))
+        except (KeyError, TypeError, *DAMAGED) as error:
+            place = f"{path}, after {'line' if kind == 'json' else 'record'} {number}"
+            raise StorageError(f"{place}: not an item of an export ({error})") from None
+
+
+def lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file; of one that is too long, its pieces."""
+    return iter(partial(file.readline, LINE_BYTES), b"")
+
+
+def _parsed(line: bytes) -> Any:
+    """The record of a line; None of one that is empty."""
+    if len(line) == LINE_BYTES:
+        raise ValueError(f"a line of more than {LINE_BYTES} bytes")
+    return orjson.loads(line) if line.strip() else None
 
 
 def _item(path: Path, record: dict[str, Any]) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import zlib
 from collections.abc import Iterator
 from functools import partial
 from io import TextIOWrapper
@@ -22,11 +21,14 @@ from keyfold_engine.engine.write import ItemWrite, NewItem, Old
 from keyfold_engine.errors import ImportNotFound, StorageError, ValidationError
 from keyfold_engine.features.transfer import exports
 from keyfold_engine.features.transfer.buckets import bucket
+from keyfold_engine.features.transfer.data_files import DAMAGED, check_formats, unpacked
 from keyfold_engine.limits import MB
 from keyfold_engine.values import Item
 from keyfold_engine.values.wire import check_item
 
 _KIND = "import"
+_KINDS = {"DYNAMODB_JSON": "json", "ION": "ion"}
+"""The ending of the names of files in a format."""
 _ITEMS_PER_COMMIT = 500
 _BYTES_PER_COMMIT = 4 * MB
 IMPORTS_PER_PAGE = 25
@@ -35,8 +37,7 @@ _BLOCK_BYTES = 8
 
 
 def import_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    if request["InputFormat"] == "ION" or request.get("InputCompressionType") == "ZSTD":
-        raise ValidationError("keyfold imports DYNAMODB_JSON and CSV, plain or in GZIP")
+    check_formats(request)
     source = request["S3BucketSource"]
     root = bucket(database, source["S3Bucket"], None)
     paths = _sources(bucket(database, source["S3Bucket"], source.get("S3KeyPrefix")), root)
@@ -170,9 +171,9 @@ def _items(
     places: list[Path], request: dict[str, Any], table: dict[str, Any]
 ) -> Iterator[tuple[Item, int]]:
     """Items with their approximate sizes."""
-    if request["InputFormat"] == "DYNAMODB_JSON":
+    if (kind := _KINDS.get(request["InputFormat"])) is not None:
         for place in places:
-            for body in exports.read(place):
+            for body in exports.read(place, kind):
                 yield orjson.loads(body), len(body)
         return
     options = (request.get("InputFormatOptions") or {}).get("Csv") or {}
@@ -186,7 +187,10 @@ def _csv_items(
     path: Path, options: dict[str, Any], types: dict[str, str]
 ) -> Iterator[tuple[Item, int]]:
     """The rows of a file; attributes are strings, except for typed keys."""
-    with TextIOWrapper(exports.open_data(path), encoding="utf-8", newline="") as file:
+    with (
+        path.open("rb") as packed,
+        TextIOWrapper(unpacked(packed), encoding="utf-8", newline="") as file,
+    ):
         rows = csv.DictReader(
             file, options.get("HeaderList"), delimiter=options.get("Delimiter", ",")
         )
@@ -198,7 +202,7 @@ def _csv_items(
                     if name is not None and value
                 }
                 yield item, sum(map(len, filter(None, row.values())))
-        except (csv.Error, ValueError, EOFError, OSError, zlib.error) as error:
+        except (csv.Error, *DAMAGED) as error:
             raise StorageError(
                 f"{path}, after line {rows.line_num}: not a row of values ({error})"
             ) from None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import boto3
 import pytest
+from backports import zstd
 from tests.conformance.operations.conftest import reached
 
 from keyfold_engine.clients.protocol import Client
@@ -21,6 +23,8 @@ from keyfold_engine.errors import (
     TableNotFound,
     ValidationError,
 )
+from keyfold_engine.features.replicas import Regions
+from keyfold_engine.features.transfer import exports
 from keyfold_engine.wire.background import BackgroundServer
 
 _TABLE: dict[str, Any] = {
@@ -69,13 +73,13 @@ def backend(tmp_path: Path, way: str) -> Iterator[Client]:
         yield client
 
 
-def _run(backend: Client, **changes: Any) -> dict[str, Any]:
+def _run(backend: Client | Engine, **changes: Any) -> dict[str, Any]:
     """Start an operation and wait until it has ended."""
     started = backend.call("StartBulkPutItems", {**_START, **changes})
     return _ended(backend, started["BulkOperationDescription"]["BulkOperationArn"])
 
 
-def _ended(backend: Client, arn: str) -> dict[str, Any]:
+def _ended(backend: Client | Engine, arn: str) -> dict[str, Any]:
     from time import sleep
 
     for _ in range(3_000):
@@ -126,7 +130,10 @@ def test_a_run_that_fails_half_way_tells_which_records(backend: Client, tmp_path
     assert (told["ProcessedItemCount"], told["FailedItemCount"]) == (4, 2)
     assert _keys(backend) == {"a", "b"}
     reports = _reports(tmp_path, told, "error")
-    assert [report["Line"] for report in reports] == [2, 3]
+    assert [(report["Object"], report["Line"]) for report in reports] == [
+        ("orders.json", 2),
+        ("orders.json", 3),
+    ]
     assert reports[1]["Reason"].endswith("Missing the key pk in the item")
 
 
@@ -152,12 +159,137 @@ def test_an_input_that_is_not_there_fails_without_telling_where_it_would_be(
     assert str(tmp_path) not in told["FailureMessage"]
 
 
-def test_a_damaged_object_fails_the_operation(backend: Client, tmp_path: Path) -> None:
-    (tmp_path / "input").mkdir()
-    (tmp_path / "input" / "orders.json.gz").write_bytes(b"not gzip")
+def test_a_damaged_object_is_told_and_the_others_are_read(backend: Client, tmp_path: Path) -> None:
+    _write(tmp_path, "orders-2.json", _item("a"))
+    (tmp_path / "input" / "orders-1.json.gz").write_bytes(b"not gzip")
+    cut = gzip.compress("".join(json.dumps(_item(f"b{n}")) + "\n" for n in range(999)).encode())
+    (tmp_path / "input" / "orders-3.json.gz").write_bytes(cut[:-20])
     told = _run(backend)
-    assert told["BulkOperationStatus"] == "FAILED"
-    assert str(tmp_path) not in told["FailureMessage"]
+    assert told["BulkOperationStatus"] == "COMPLETED_WITH_ERRORS"
+    assert told["FailedItemCount"] == 2
+    assert "a" in _keys(backend)
+    assert told["ProcessedInputBytes"] == told["TotalInputBytes"]
+    reports = _reports(tmp_path, told, "error")
+    assert [report["Object"] for report in reports] == ["orders-1.json.gz", "orders-3.json.gz"]
+    assert str(tmp_path) not in json.dumps(reports)
+
+
+ION = """
+$ion_1_0
+{Item: {pk: "a", n: 103., "long name": 6d2, i: 7, t: true, nothing: null, b: {{aGk=}},
+        l: ["x", {k: 1.5}], ss: $dynamodb_SS::["x", "y"], ns: $dynamodb_NS::[2., 1.]}}
+{Item: {pk: "old"}, ConditionExpression: "attribute_not_exists(#key) AND :one = :one",
+ ExpressionAttributeNames: {'#key': "pk"}, ExpressionAttributeValues: {':one': 1}}
+{Item: {pk: sym}}
+7
+{Item: {pk: "z"}}
+"""
+
+
+def _ion(name: str, tmp_path: Path, content: bytes) -> dict[str, Any]:
+    path = tmp_path / "input" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    return {**_START["InputS3Configuration"], "InputFormat": "ION"}
+
+
+def test_items_come_in_ion(backend: Client, tmp_path: Path) -> None:
+    backend.call("PutItem", {"TableName": "Orders", "Item": {"pk": {"S": "old"}}})
+    told = _run(backend, InputS3Configuration=_ion("orders.ion", tmp_path, ION.encode()))
+    assert told["BulkOperationStatus"] == "COMPLETED_WITH_ERRORS"
+    assert (told["ProcessedItemCount"], told["FailedItemCount"]) == (5, 2)
+    assert _keys(backend) == {"a", "old", "z"}
+    key = {"TableName": "Orders", "Key": {"pk": {"S": "a"}}}
+    assert backend.call("GetItem", key)["Item"] == {
+        "pk": {"S": "a"},
+        "n": {"N": "103"},
+        "long name": {"N": "600"},
+        "i": {"N": "7"},
+        "t": {"BOOL": True},
+        "nothing": {"NULL": True},
+        "b": {"B": "aGk="},
+        "l": {"L": [{"S": "x"}, {"M": {"k": {"N": "1.5"}}}]},
+        "ss": {"SS": ["x", "y"]},
+        "ns": {"NS": ["1", "2"]},
+    }
+    [existing] = _reports(tmp_path, told, "condition-check-failure")
+    assert existing == {"Item": {"pk": {"S": "old"}}, "ExistingItem": {"pk": {"S": "old"}}}
+    reports = _reports(tmp_path, told, "error")
+    assert [(report["Line"], report["Reason"]) for report in reports] == [
+        (3, "not a record of an item: DynamoDB has nothing for symbol of Ion"),
+        (4, "not a record of an item: not a struct with an Item"),
+    ]
+
+
+def test_ion_that_ends_in_nonsense_is_read_so_far(backend: Client, tmp_path: Path) -> None:
+    cut = ION.encode() + b"{Item: {pk: " + b"[" * 100_000
+    told = _run(backend, InputS3Configuration=_ion("orders.10n", tmp_path, cut))
+    assert told["FailedItemCount"] == 3
+    assert _keys(backend) == {"a", "old", "z"}
+    assert (
+        "the rest of the object cannot be read" in _reports(tmp_path, told, "error")[-1]["Reason"]
+    )
+
+
+def test_input_is_packed_by_zstandard(backend: Client, tmp_path: Path) -> None:
+    packed = {**_START["InputS3Configuration"], "InputCompressionType": "ZSTD"}
+    line = json.dumps(_item("a")).encode() + b"\n"
+    (tmp_path / "input").mkdir()
+    (tmp_path / "input" / "orders-1").write_bytes(zstd.compress(line) + zstd.compress(b"\n"))
+    (tmp_path / "input" / "orders-2").write_bytes(zstd.compress(line * 9)[:-4])
+    told = _run(backend, InputS3Configuration=packed)
+    assert _keys(backend) == {"a"}
+    [report] = _reports(tmp_path, told, "error")
+    assert report["Object"] == "orders-2"
+
+
+def test_a_format_that_is_not_installed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("amazon.ion.simpleion", "backports.zstd"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with Engine.open(buckets=tmp_path) as engine:
+        engine.call("CreateTable", _TABLE)
+        for member, name in (("InputFormat", "ION"), ("InputCompressionType", "ZSTD")):
+            source = {**_START["InputS3Configuration"], member: name}
+            with pytest.raises(ValidationError) as caught:
+                engine.call("StartBulkPutItems", {**_START, "InputS3Configuration": source})
+            assert caught.value.message == (
+                f"This engine cannot read {name}; install its formats: "
+                "pip install 'keyfold-engine[formats]'"
+            )
+
+
+def test_a_long_object_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _write(tmp_path, "orders.json", *(_item(f"a{n}") for n in range(1_000)))
+    lines = 0
+
+    def counted(file: BinaryIO) -> Iterator[bytes]:
+        nonlocal lines
+        for line in file:
+            lines += 1
+            yield line
+
+    monkeypatch.setattr(exports, "lines", counted)
+    with Engine.open(buckets=tmp_path) as engine:
+        engine.call("CreateTable", _TABLE)
+        assert _run(engine)["ProcessedItemCount"] == 1_000
+    assert lines == 1_000
+
+
+def test_global_tables_take_no_bulk_operation(tmp_path: Path) -> None:
+    _write(tmp_path, "orders.json", _item("a"))
+    joining = {"ReplicaUpdates": [{"Create": {"RegionName": "eu-west-1"}}]}
+    with Regions(buckets=tmp_path, delays="amazon", clock=ManualClock()) as regions:
+        engine = regions.engine("us-east-1")
+        for name in ("Orders", "Global"):
+            engine.call("CreateTable", {**_TABLE, "TableName": name})
+        engine.call("UpdateTable", {"TableName": "Global", **joining})
+        with pytest.raises(ValidationError, match="does not support global tables: Global"):
+            engine.call("StartBulkPutItems", {**_START, "TableName": "Global"})
+        engine.call("StartBulkPutItems", _START)
+        with pytest.raises(TableInUse, match="by a bulk operation: Orders"):
+            engine.call("UpdateTable", {"TableName": "Orders", **joining})
 
 
 def test_a_packed_object_needs_no_ending_in_its_name(backend: Client, tmp_path: Path) -> None:
@@ -184,9 +316,6 @@ def test_a_token_starts_one_operation(backend: Client, tmp_path: Path) -> None:
 def test_what_cannot_be_started(backend: Client) -> None:
     with pytest.raises(TableNotFound):
         _run(backend, TableName="Nowhere")
-    ion = {**_START["InputS3Configuration"], "InputFormat": "ION"}
-    with pytest.raises(ValidationError, match="DYNAMODB_JSON, plain or in GZIP"):
-        _run(backend, InputS3Configuration=ion)
     arn = "arn:aws:dynamodb:us-east-1:123456789012:table/Orders/bulk/1"
     with pytest.raises(TableNotFound):
         backend.call("CancelBulkOperation", {"BulkOperationArn": arn})

@@ -339,6 +339,16 @@ def test_an_export_in_ion_has_every_kind_of_value(engine: Engine, tmp_path: Path
         '"none":null,"words":$dynamodb_SS::["a","b"],"sizes":$dynamodb_NS::[1.,2.5],'
         '"blobs":$dynamodb_BS::[{{AA==}}],"list":[7.,"x"],"map":{"inner":false}}}'
     )
+    engine.call(
+        "ImportTable",
+        {
+            "S3BucketSource": {"S3Bucket": "exports"},
+            "InputFormat": "ION",
+            "InputCompressionType": "GZIP",
+            "TableCreationParameters": _creation("Copies"),
+        },
+    )
+    assert engine.call("Scan", {"TableName": "Copies"})["Items"] == [item]
 
 
 def _import(engine: Engine, name: str, **source: str) -> dict[str, Any]:
