@@ -49,8 +49,11 @@ class Index:
     def entry(self, table: Table, item: Item | None) -> Item | None:
         if item is None:
             return None
-        for name in self.schema:
+        for name, longest in zip(self.schema, (LONGEST_HASH, LONGEST_RANGE), strict=False):
+            # Items from before the index may have what it cannot hold: they are passed over.
             if name not in item or item[name][0] != table.types[name]:
+                return None
+            if _is_empty(item[name]) or size(item[name]) > longest:
                 return None
         names = self.projected(table)
         return {name: item[name] for name in item if names is None or name in names}
