@@ -36,7 +36,8 @@ def add_attributes(model: DocumentModel) -> None:
                 model.entities[0] if len(model.entities) == 1 else None
             )
             if entity is None:
-                lost.setdefault(s.entity, s.line)
+                if s.notation != "an example item":
+                    lost.setdefault(s.entity, s.line)
                 continue
             known = entity.attributes.setdefault(s.name, s)
             if (

@@ -15,10 +15,11 @@ from keyfold.design.file import loads
 from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
 from keyfold_workbench.adopt.document.attributes import add_attributes
+from keyfold_workbench.adopt.document.found_patterns import FoundPattern
 from keyfold_workbench.adopt.document.indexes import add_indexes
 from keyfold_workbench.adopt.document.items import DocumentEntity, DocumentIndex, DocumentTable
 from keyfold_workbench.adopt.document.model import DocumentModel
-from keyfold_workbench.adopt.document.pattern_match import FoundPattern, find_patterns
+from keyfold_workbench.adopt.document.pattern_match import find_patterns
 from keyfold_workbench.adopt.document.reader import read_document
 from keyfold_workbench.adopt.document.statements import DocumentReading, KeyStatement
 from keyfold_workbench.adopt.sources.material import Imported
@@ -140,7 +141,7 @@ class _Writer:
         )
 
     def _table_name(self, table: DocumentTable) -> str:
-        wanted = table.name or table.title or self.name
+        wanted = table.name or re.sub(r"\s*\([^()]*\)$", "", table.title) or self.name
         made = re.sub(r"[^A-Za-z0-9_.-]+", "-", re.sub(r"\$?[{<][^{}<>]*[}>]", "", wanted)).strip(
             "-_."
         )

@@ -86,9 +86,9 @@ def read_fence(here: Here) -> None:
     if not calls and here.block.text.lstrip().startswith("{"):
         item = _item(here.block.text)
         if item is not None:
-            if any(key_side(name) for name in item):
+            if any(key_side(name, here.names) for name in item):
                 _read_item(here, item)
-            else:
+            if not any(key_side(name) for name in item):
                 _tell_marked(here)
             return
     rows = _rows(here.block) if here.at.section not in ("patterns", "examples") else ()
@@ -283,6 +283,8 @@ def _read_item(here: Here, item: dict[str, Any]) -> None:
         if not found or found[1] not in item:
             continue
         value, side = item[found[1]], key_side(found[1], here.names)
+        if side and not key_side(found[1]) and "#" not in str(value):
+            side = None  # an attribute that is a key by its own name
         if side and isinstance(value, str) and side.index != "*":
             key = key_text(value)
             if key is not None and ("#" in value or value.isupper()):

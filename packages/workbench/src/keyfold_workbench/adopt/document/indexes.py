@@ -7,6 +7,7 @@ import re
 from keyfold_workbench.adopt.document.items import DocumentIndex, DocumentTable
 from keyfold_workbench.adopt.document.key_side import SIDES
 from keyfold_workbench.adopt.document.model import DocumentModel
+from keyfold_workbench.adopt.document.scope import words_of
 from keyfold_workbench.adopt.document.statements import (
     AttributeStatement,
     IndexStatement,
@@ -65,6 +66,13 @@ def _table_of(model: DocumentModel, s: IndexStatement) -> DocumentTable:
     return home
 
 
+def _attribute_called(word: str, attributes: set[str]) -> str:
+    """The attribute that a part of an index's name means: customer is customerId."""
+    meant = {words_of(word), words_of(f"{word}_id")}
+    found = [name for name in attributes if words_of(name) in meant]
+    return found[0] if len(found) == 1 and word not in attributes else word
+
+
 def _complete(
     model: DocumentModel, table: DocumentTable, number: str, index: DocumentIndex
 ) -> None:
@@ -91,11 +99,12 @@ def _complete(
         )
         both = re.fullmatch(r"([A-Za-z]\w+)-([A-Za-z]\w+)-(?:index|gsi)", index.name, re.I)
         if both:
-            index.keys = {"partition": (both[1], "S"), "sort": (both[2], "S")}
+            known_names = model.attributes_of(table)
+            first, second = (_attribute_called(word, known_names) for word in both.groups())
+            index.keys = {"partition": (first, "S"), "sort": (second, "S")}
             model.reading.ask(
                 index.line,
-                f"What is the key of {index.name}? {both[1]} and {both[2]} are taken "
-                "from its name.",
+                f"What is the key of {index.name}? {first} and {second} are taken from its name.",
             )
         elif called and (known or "-" in index.name):
             index.keys["partition"] = called[1], "S"

@@ -127,7 +127,7 @@ def key_text(text: str) -> WrittenKey | None:
 def open_text(text: str) -> WrittenKey | None:
     """A condition's value that is left out, or ends open: `?`, `ROOM#...`."""
     text = text.strip("\"'")
-    if text == "?":
+    if text in ("?", "...", "\u2026", "X", "XXX"):
         return WrittenKey("<value>")
     found = re.fullmatch(r"([A-Z][\w-]*#)(?:\.{2,}|\u2026)", text)
     return WrittenKey(f"{found[1]}<rest>", example=True, open=True) if found else None

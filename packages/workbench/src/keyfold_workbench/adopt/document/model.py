@@ -9,15 +9,15 @@ from dataclasses import replace
 from keyfold_workbench.adopt.document.items import DocumentEntity, DocumentTable
 from keyfold_workbench.adopt.document.key_side import SIDES, Side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, can_meet
-from keyfold_workbench.adopt.document.scope import camel, ordered_words, words_of
+from keyfold_workbench.adopt.document.scope import camel, words_of
 from keyfold_workbench.adopt.document.statements import (
     AttributeStatement,
     DocumentReading,
     DocumentStatement,
     KeyStatement,
-    PatternStatement,
     TableStatement,
 )
+from keyfold_workbench.adopt.document.table_titles import TableTitles, is_attribute
 
 _GENERIC = re.compile(r"(?i)(?:[ps]k|(?:partition|sort|hash|range)_?key)")
 _HEAD = re.compile(
@@ -40,16 +40,11 @@ class DocumentModel:
         self._shared: dict[tuple[str, ...], KeyStatement] = {}
         """The partition key that a table gives for all of its items."""
         self.said = self._accepted()
-        titles = {
-            ordered_words(s.table)
-            for s in self.said
-            if s.table and not isinstance(s, PatternStatement)
-        }
-        owners = {ordered_words(s.table or s.entity) for s in self._own_keys()}
-        self._owners = owners
-        every = titles | owners
-        self._titles = {t for t in every if t and not any(_ends(other, t) for other in every)}
-        self._several = len(self._titles) > 1
+        self.titles = TableTitles(self.said)
+        if main := self.titles.main:
+            self.reading.ask(
+                main.line, f"Are items outside of a table's section in {main.name}? It is read so."
+            )
         self._add_tables()
         self._add_entities()
 
@@ -94,29 +89,19 @@ class DocumentModel:
                 kept.append(s)
         return kept
 
-    def _own_keys(self) -> list[KeyStatement]:
-        """Keys that are attributes by name, as of a table with one kind of item: `PK: userId`."""
-        return [s for s in self.said if isinstance(s, KeyStatement) and _is_attribute(s)]
-
     def table(self, title: str) -> DocumentTable:
         """The table of a title; the only one if the document has one."""
-        words = self._table_words(title) if self._several else ()
-        return self.tables.setdefault(words, DocumentTable(title if self._several else ""))
+        shown = (title or self.titles.main_title) if self.titles.several else ""
+        return self.tables.setdefault(self.titles.words(title), DocumentTable(shown))
 
     def known_table(self, title: str) -> DocumentTable | None:
         """The table that a read names, if the document describes it."""
-        return self.tables.get(self._table_words(title) if self._several else ()) if title else None
+        return self.tables.get(self.titles.words(title)) if title else None
 
     def home(self, s: DocumentStatement) -> DocumentTable:
         """The table that a statement is about: by its name, or by the entity that is a table."""
-        own = s.owner if self._table_words(s.owner) in self._owners else ""
+        own = s.owner if self.titles.is_owner(s.owner) else ""
         return self.table(s.table or getattr(s, "title", "") or own)
-
-    def _table_words(self, title: str) -> tuple[str, ...]:
-        """The words of a table: `Orders` is `shop-orders-dev`, if no other table ends so."""
-        words = ordered_words(title)
-        same = {known for known in self._titles if words and known[-len(words) :] == words}
-        return same.pop() if len(same) == 1 else words
 
     def _add_tables(self) -> None:
         for s in self.said:
@@ -131,7 +116,7 @@ class DocumentModel:
                 table.ttl = table.ttl or s.ttl
                 for side, name, kind in s.keys:
                     self._set_key(table, side, name, kind, s.line)
-        for key in self._own_keys():
+        for key in self.titles.own_keys:
             self._set_key(self._table_of(key), key.side.side, key.side.attribute, "S", key.line)
         for table in [self._table_of(s) for s in self.said if isinstance(s, KeyStatement)]:
             if not table.assumed:
@@ -154,7 +139,7 @@ class DocumentModel:
                 s.side.attribute
                 for s in self.said
                 if isinstance(s, KeyStatement) and not s.side.index and s.side.side == side
-                and not _is_attribute(s) and self._table_of(s) is table
+                and not is_attribute(s) and self._table_of(s) is table
             )  # fmt: skip
             if used and side not in table.keys:
                 table.keys[side] = (
@@ -163,20 +148,19 @@ class DocumentModel:
                 )
 
     def _table_of(self, s: KeyStatement) -> DocumentTable:
-        own = s.entity if _is_attribute(s) or self._table_words(s.entity) in self._owners else ""
-        return self.table(s.table or own)
+        return self.table(self.titles.title_of(s))
 
     def _with_entity(self, s: KeyStatement) -> str:
         """The entity of a key that names none: the only one of its table."""
         if s.entity:
             return s.entity
-        table = self._table_words(s.table) if self._several else ()
+        table = self.titles.words(s.table)
         named = {
             words_of(key.entity): key.entity
             for key in self.said
             if isinstance(key, KeyStatement)
             and key.entity
-            and (not self._several or self._table_words(key.table or key.entity) == table)
+            and self.titles.words(key.table or key.entity) == table
         }
         if len(named) == 1:
             return next(iter(named.values()))
@@ -206,12 +190,7 @@ class DocumentModel:
                 continue
             s = replace(each, entity=self._with_entity(each))
             if s.entity:
-                own = (
-                    s.entity
-                    if _is_attribute(s) or self._table_words(s.entity) in self._owners
-                    else ""
-                )
-                where = self._table_words(s.table or own) if self._several else ()
+                where = self.titles.words(self.titles.title_of(s))
                 grouped.setdefault((where, words_of(s.entity)), []).append(s)
         placed = {key: said for key, said in grouped.items() if any(not s.side.index for s in said)}
         for key, said in grouped.items():
@@ -229,7 +208,11 @@ class DocumentModel:
             return
         same = [other for other in placed if other[1] == key[1]]
         words = {*words_of(_HEAD.split(said[0].entity)[0])} or {*key[1]}
-        named = [other for other in placed if other[1] and {*other[1]} <= words]
+        named = [
+            other
+            for other, keys in placed.items()
+            if any(own and {*own} <= words for own in _names(keys[0].entity))
+        ]
         named = [one for one in named if not any({*one[1]} < {*other[1]} for other in named)]
         near = same or (named if len(named) == 1 else []) or [
             other
@@ -261,7 +244,7 @@ class DocumentModel:
         return told | {name for s in said for name in s.key.fields}
 
     def _add_entity(self, said: list[KeyStatement]) -> None:
-        templates = [s for s in said if not _is_attribute(s)]
+        templates = [s for s in said if not is_attribute(s)]
         told = [s for s in templates if s.notation != "an example item"]
         mine = told if any(not s.side.index for s in told) else templates
         mine = mine if any(not s.side.index for s in mine) else [*said]
@@ -291,7 +274,7 @@ class DocumentModel:
                     f"{entity.name}: {s.key.text} here, {known[0].text} in line "
                     f"{known[1]}; "
                                          "one kind of item or two?", contradicts=True)  # fmt: skip
-        shared = self._shared.get(self._table_words(said[0].table) if self._several else ())
+        shared = self._shared.get(self.titles.words(said[0].table))
         sorted_only = ("", "sort") in entity.keys and ("", "partition") not in entity.keys
         if sorted_only and shared is not None:
             entity.keys["", "partition"] = shared.key, shared.line
@@ -362,7 +345,7 @@ class DocumentModel:
 
     def _add_bare_tables(self) -> None:
         """A table with key attributes and no item: its items are one entity."""
-        alone = not self._several and not self.entities
+        alone = not self.titles.several and not self.entities
         for table in self.tables.values():
             title = table.title or (table.name or "Item") * alone
             own = "partition" in table.keys and not _GENERIC.fullmatch(table.keys["partition"][0])
@@ -375,12 +358,9 @@ class DocumentModel:
                 self.entities.append(entity)
 
 
-def _ends(longer: tuple[str, ...], shorter: tuple[str, ...]) -> bool:
-    return len(shorter) < len(longer) and longer[-len(shorter) :] == shorter
-
-
-def _is_attribute(s: KeyStatement) -> bool:
-    return not s.side.index and s.key.is_field and s.key.fields == [s.side.attribute]
+def _names(title: str) -> list[tuple[str, ...]]:
+    """The words of each name that a title gives: `Action item / task` is a task."""
+    return [words_of(part) for part in (title, *re.split(r"\s+/\s+", title))]
 
 
 def _only_examples(said: list[KeyStatement]) -> bool:

@@ -9,8 +9,8 @@ Section = Literal["aside", "patterns", "keys", "indexes", "attributes", "example
 
 _SECTION_WORDS: tuple[tuple[Section, str], ...] = (
     ("aside", r"今後|将来|향후|tương lai|"
-              r"\b(?:future|futur[oa]s?|roadmap|planned|options? [a-z\d]\b|option:|rejected|"
-              r"alternatives?(?=\s+(?:[a-z\d]\b|designs?|approach)|\s*$|:)|"
+              r"\b(?:future|futur[oa]s?|roadmap|planned|potential|options? [a-z\d]\b|"
+              r"option:|rejected|alternatives?(?=\s+(?:[a-z\d]\b|designs?|approach)|\s*$|:)|"
               r"considered|(?:re)?migrat\w+|backfill\w*|next steps?|extending|adding|"
               r"anti-?patterns?|"
               r"acceptance criteria|task status|"
@@ -134,6 +134,8 @@ KEY_WORDS = tuple(
             "Table name",
             r"テーブル名|테이블 ?이름|테이블명|tên bảng|nombre de la tabla|nome da tabela|表名",
         ),
+        ("Table definition", r"(?:テーブル|表)定義|테이블 ?정의"),
+        ("Design", r"設計書?|설계서?"),
         ("Attributes", r"属性|속성"),
         ("Schema", r"スキーマ|스키마"),
         ("Key structure", r"キー(?:構成|構造|設計)|키 ?(?:구조|설계)"),
@@ -155,6 +157,11 @@ READ_WORD = re.compile(
     r"GetItem|BatchGetItem|BatchGet|get_item|Quer(?:y(?:_\w+)?|ies)|Scan(?! ?index|[- "
     r"]?reverse| forward))\b|\b((?-i:GET))\b(?=[ :(`])"
 )
+READ_BY = re.compile(
+    r"(?i)\W*(?:get|list|find|fetch|look ?up|retrieve|search|load|show|query|read|view)\b"
+    r".*?\b(?:by|for|of|in)\s+(?:an?\s+|the\s+|their\s+|one\s+|each\s+)?(?P<by>[\w`][^.;:\u2014(]*)"
+)
+"""A read told in words: `List orders by customerId`."""
 WRITE_WORD = re.compile(
     r"(?i)\b(PutItem|UpdateItem|DeleteItem|BatchWrite(?:Item)?|TransactWrite(?:Items?)?|"
     r"BatchDelete|put_item"

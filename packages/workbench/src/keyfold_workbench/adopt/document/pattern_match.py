@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from keyfold_workbench.adopt.document.found_patterns import FoundPattern, homes_in, made_pattern
 from keyfold_workbench.adopt.document.items import DocumentEntity, DocumentIndex, DocumentTable
 from keyfold_workbench.adopt.document.key_clauses import KeyClause
-from keyfold_workbench.adopt.document.key_side import SIDES, Side, key_side
+from keyfold_workbench.adopt.document.key_side import KeySide, Side, key_side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, can_meet
 from keyfold_workbench.adopt.document.model import DocumentModel
 from keyfold_workbench.adopt.document.scope import words_of
 from keyfold_workbench.adopt.document.statements import PatternStatement
-
-
-@dataclass(frozen=True)
-class FoundPattern:
-    """A read with the entities that it meets and its conditions, by attribute."""
-
-    said: PatternStatement
-    name: str
-    kind: str
-    entities: tuple[DocumentEntity, ...]
-    index: DocumentIndex | None
-    conditions: tuple[str, ...]
+from keyfold_workbench.adopt.document.word_reads import by_arguments, by_home, by_words
 
 
 def find_patterns(model: DocumentModel) -> list[FoundPattern]:
@@ -45,7 +35,7 @@ def find_patterns(model: DocumentModel) -> list[FoundPattern]:
 def _find(model: DocumentModel, said: PatternStatement) -> FoundPattern | None:
     name = said.name or f"read of line {said.line}"
     if said.operation == "scan" and not said.clauses:
-        tables = [table for table, _ in _homes_in(model, said)]
+        tables = [table for table, _ in homes_in(model, said)]
         held = [e for e in model.entities if any(e.table is table for table in tables)]
         entity = model.named(said.entity) or (held[0] if len(held) == 1 else None)
         if entity is None:
@@ -53,9 +43,9 @@ def _find(model: DocumentModel, said: PatternStatement) -> FoundPattern | None:
             return None
         return FoundPattern(said, name, "scan", (entity,), None, ())
     if said.given:
-        return _by_arguments(model, said, name)
+        return by_arguments(model, said, name)
     if not said.clauses:
-        return _by_home(model, said, name)
+        return (by_home if said.operation else by_words)(model, said, name)
     said = _with_attributes(model, said)
     if any(clause.side.index == "*" or _is_own(model, clause) for clause in said.clauses):
         return _by_attributes(model, said, name)
@@ -66,7 +56,7 @@ def _with_attributes(model: DocumentModel, said: PatternStatement) -> PatternSta
     """`PK = userId` of a key whose attribute is userId asks for that attribute."""
     keyed = {
         attribute
-        for table, index in _homes_in(model, said)
+        for table, index in homes_in(model, said)
         for attribute, _ in (index.keys if index else table.keys).values()
     }
     clauses = tuple(
@@ -90,13 +80,18 @@ def _is_own(model: DocumentModel, clause: KeyClause) -> bool:
 
 def _by_templates(model: DocumentModel, said: PatternStatement, name: str) -> FoundPattern | None:
     clauses = {clause.side.side: clause for clause in said.clauses}
+    if "partition" not in clauses:
+        partition = _partition_of(model, said, name, clauses)
+        if partition is None:
+            return None
+        clauses = {"partition": partition, **clauses}
     read = [entity for entity in model.entities if _meets(entity, said, clauses)]
     sure = [entity for entity in read if not entity.keys[said.index, "partition"][0].is_field]
     read = sure if len({id(entity.table) for entity in read}) > 1 else read
     if table := model.known_table(said.table):
         read = [entity for entity in read if entity.table is table] or read
     told = " AND ".join(clause.raw for clause in said.clauses)
-    if any(value and value.example for clause in said.clauses for value in clause.values):
+    if any(_is_example(clause, read, said.index) for clause in clauses.values()):
         clauses = _of_examples(said, clauses, read)
         if not clauses:
             model.reading.ask(said.line, f"{name}: {told} is an example; of which key?")
@@ -121,7 +116,40 @@ def _by_templates(model: DocumentModel, said: PatternStatement, name: str) -> Fo
         for side in keys
         if side in clauses
     )
-    return _pattern(model, said, name, tuple(read), index, conditions, whole=whole)
+    return made_pattern(model, said, name, tuple(read), index, conditions, whole=whole)
+
+
+def _partition_of(
+    model: DocumentModel, said: PatternStatement, name: str, clauses: dict[Side, KeyClause]
+) -> KeyClause | None:
+    """`Query pk, begins_with(sk, "LINE#")` reads the partition of the section's entity."""
+    entity = model.named(said.entity) if said.entity else None
+    sort = clauses["sort"]
+    read = [
+        each
+        for each in model.entities
+        if (said.index, "partition") in each.keys
+        and (stored := each.keys.get((said.index, "sort")))
+        and sort.value
+        and can_meet(sort.value, stored[0], sort.operator)
+    ]
+    told = _PARTITION_NAMED.search(said.text.replace(sort.raw, ""))
+    if entity and (said.index, "partition") in entity.keys:
+        read = [entity] if entity in read or (said.index, "sort") not in entity.keys else []
+    partitions = {each.keys[said.index, "partition"][0].text for each in read}
+    if len(partitions) != 1 or not (entity in read or told):
+        model.reading.ask(
+            said.line, f"{name}: which partition? {sort.raw} is a condition on the sort key."
+        )
+        return None
+    text = partitions.pop()
+    if entity not in read or not told or (said.index, "sort") not in entity.keys:
+        model.reading.ask(said.line, f"{name}: is the partition {text}? It is read so.")
+    side = KeySide(said.index, "partition")
+    return KeyClause(side, "=", (WrittenKey(text),), text)
+
+
+_PARTITION_NAMED = re.compile(r"(?i)\b(?:pk|partition(?: key)?|gsi\d+_?pk)\b")
 
 
 def _meets(entity: DocumentEntity, said: PatternStatement, clauses: dict[Side, KeyClause]) -> bool:
@@ -138,6 +166,20 @@ def _meets(entity: DocumentEntity, said: PatternStatement, clauses: dict[Side, K
     return True
 
 
+def _is_example(clause: KeyClause, read: list[DocumentEntity], index: str) -> bool:
+    """A value of an item, as ORDER#o-17, or a name where every key has a field: `Oslo#base`."""
+    if any(value and value.example for value in clause.values):
+        return True
+    stored = [entity.keys[index, clause.side.side][0].text.split("#") for entity in read]
+    parts = clause.value.text.split("#") if clause.value else []
+    return any(
+        re.match(r"[A-Z]\w*[a-z]", part) is not None
+        and bool(stored)
+        and all(at < len(theirs) and theirs[at].startswith("<") for theirs in stored)
+        for at, part in enumerate(parts)
+    )
+
+
 def _of_examples(
     said: PatternStatement, clauses: dict[Side, KeyClause], read: list[DocumentEntity]
 ) -> dict[Side, KeyClause]:
@@ -145,10 +187,10 @@ def _of_examples(
     made: dict[Side, KeyClause] = {}
     for side, clause in clauses.items():
         stored = {entity.keys[said.index, side][0].text for entity in read}
-        if not any(value and value.example for value in clause.values):
-            made[side] = clause
-        elif len(stored) == 1 and clause.operator == "=":
+        if len(stored) == 1 and clause.operator == "=":
             made[side] = replace(clause, values=(WrittenKey(stored.pop()),))
+        elif not _is_example(clause, read, said.index):
+            made[side] = clause
         else:
             return {}
     return made
@@ -179,7 +221,7 @@ def _by_attributes(model: DocumentModel, said: PatternStatement, name: str) -> F
         attribute in by_name and by_name[attribute].operator == "="
         for attribute, _ in keys.values()
     )
-    return _pattern(model, said, name, entities, index, conditions, whole=whole)
+    return made_pattern(model, said, name, entities, index, conditions, whole=whole)
 
 
 def _homes(
@@ -201,127 +243,6 @@ def _homes(
     found = [home for home in found if id(home[0]) in filled] or found
     base = [home for home in found if home[1] is None]
     return base if len(base) == 1 and len(found) > 1 and not said.index else found
-
-
-def _by_arguments(model: DocumentModel, said: PatternStatement, name: str) -> FoundPattern | None:
-    """`listOrders(customerId)` → Query: the arguments are the key's first attributes."""
-    entity = model.named(said.entity) or model.only_of(said.table)
-    index = entity.table.index(said.index) if entity and said.index else None
-    keys = (
-        (index.keys if index else entity.table.keys if entity and not said.index else {})
-        if entity
-        else {}
-    )
-    names = [attribute for attribute, _ in keys.values()]
-    used = names[: len(said.given)]
-    same = {words_of(argument) for argument in said.given} == {
-        words_of(attribute) for attribute in used
-    }
-    if entity is None or not used or not same:
-        model.reading.ask(said.line, f"{name}({', '.join(said.given)}): which key does it read by?")
-        return None
-    conditions = tuple(f"{attribute} = <{attribute}>" for attribute in used)
-    entities = tuple(other for other in model.entities if other.table is entity.table)
-    name = re.sub(r"\(.*", "", name).strip("` ")
-    return _pattern(model, said, name, entities, index, conditions, whole=len(used) == len(names))
-
-
-def _by_home(model: DocumentModel, said: PatternStatement, name: str) -> FoundPattern | None:
-    """`Query email-index`: a query reads one partition of its index; a get has the whole key."""
-    homes = _homes_in(model, said)
-    if len(homes) != 1:
-        model.reading.ask(said.line, f"{name}: by which key? No condition is given.")
-        return None
-    table, index = homes[0]
-    keys = index.keys if index else table.keys
-    number = next((number for number, each in table.indexes.items() if each is index), "")
-    entities = tuple(
-        entity
-        for entity in model.entities
-        if entity.table is table
-        and (not index or any((number, side) in entity.keys for side in SIDES))
-    )
-    own = not entities  # the attributes of the index are no templates
-    entities = entities or tuple(entity for entity in model.entities if entity.table is table)
-    named = [attribute for attribute, _ in keys.values() if _is_named(attribute, said.text)]
-    used = list(keys)[: 2 if said.operation == "get" else 1]
-    stored = {
-        side: {entity.keys[number, side][0].text for entity in entities}
-        if not own and all((number, side) in entity.keys for entity in entities)
-        else {f"<{keys[side][0]}>"}
-        for side in used
-    }
-    unclear = (
-        not entities
-        or (said.operation == "get" and (index is not None or len(entities) > 1))
-        or any(len(templates) != 1 for templates in stored.values())
-        or (said.operation != "get" and (_RANGE.search(said.text) or len(named) > 1))
-        or (said.operation != "get" and index is None and not named)
-    )
-    if unclear:
-        model.reading.ask(said.line, f"{name}: by which key? No condition is given.")
-        return None
-    conditions = tuple(f"{keys[side][0]} = {stored[side].pop()}" for side in used)
-    return _pattern(model, said, name, entities, index, conditions, whole=len(used) == len(keys))
-
-
-_RANGE = re.compile(
-    r"(?i)\b(?:range|between|begins?|starts|prefix|since|until|after|before|latest|last|recent|"
-    r"first|sort key|sk|filter\w*)\b|[<>]=?"
-)
-"""A read that has a condition on the sort key, or may have one."""
-
-
-def _is_named(attribute: str, text: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(attribute)}(?![\w-])", text) is not None
-
-
-def _homes_in(
-    model: DocumentModel, said: PatternStatement
-) -> list[tuple[DocumentTable, DocumentIndex | None]]:
-    """The table or the index that a read without conditions is of."""
-    entity = model.named(said.entity) if said.entity else None
-    told = model.known_table(said.table)
-    tables = [told] if told else [entity.table] if entity else []
-    named = [
-        table
-        for table in model.tables.values()
-        if any(each and _is_named(each, said.text) for each in (table.name, table.title))
-    ]
-    tables = tables or named or list(model.tables.values())
-    if said.index:
-        found = [(table, table.index(said.index)) for table in tables]
-        return [(table, index) for table, index in found if index is not None]
-    if re.search(r"(?i)\b(?:gsi|lsi|index)\b", said.text):
-        return [
-            (table, index)
-            for table in tables
-            for index in table.indexes.values()
-            if "partition" in index.keys and _is_named(index.keys["partition"][0], said.text)
-        ]
-    return [(table, None) for table in tables]
-
-
-def _pattern(
-    model: DocumentModel, said: PatternStatement, name: str, entities: tuple[DocumentEntity, ...],
-    index: DocumentIndex | None, conditions: tuple[str, ...], *, whole: bool,
-) -> FoundPattern | None:  # fmt: skip
-    kind: str = said.operation or ("get" if whole and index is None else "query")
-    if kind == "get" and (index is not None or not whole):
-        model.reading.ask(
-            said.line, f"{name}: GetItem needs the whole key of the table; it is read as a query."
-        )
-        kind = "query"
-    if kind == "get" and len(entities) > 1:
-        choice = ", ".join(entity.name for entity in entities)
-        model.reading.ask(said.line, f"{name}: which does it get, {choice}?")
-        return None
-    if kind == "scan":
-        model.reading.ask(said.line, f"{name}: a scan with a key condition; it is read as a query.")
-        kind = "query"
-    if kind == "query" and said.limit == 1 and said.descending:
-        kind = "latest"
-    return FoundPattern(said, name, kind, entities, index, conditions)
 
 
 def _condition(clause: KeyClause, attribute: str, stored: WrittenKey | None = None) -> str:

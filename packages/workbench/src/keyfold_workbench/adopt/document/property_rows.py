@@ -49,6 +49,10 @@ def property_rows(here: Here, grid: DocumentGrid) -> None:
     )
     index = here.at.index
     for row in grid.body:
+        if re.fullmatch(r"(?i)(?:index|gsi|lsi) name", plain(row.cells[0])) and len(row.cells) > 1:
+            index = index or (codes(row.cells[1]) or [plain(row.cells[1])])[0]
+            here = here.about(index=index)
+    for row in grid.body:
         label = plain(row.cells[0])
         side = row_side(label, here.names)
         told = [row.cells[c] for c in others if c < len(row.cells) and row.cells[c]]
@@ -85,9 +89,10 @@ def property_rows(here: Here, grid: DocumentGrid) -> None:
                 )
             else:
                 tell_cell(here, row.line, here.at.entity, where, cell, "a row of a property")
-        elif re.fullmatch(r"(?i)(?:index )?name", label) and index:
+        elif re.fullmatch(r"(?i)(?:(?:index|gsi|lsi) )?name", label) and index:
             name = (codes(cell) or [plain(cell)])[0]
-            here.say(IndexStatement, row.line, "a row of a property", name=name, number=index)
+            number = index if re.fullmatch(rf"(?i){INDEX}", index) else ""
+            here.say(IndexStatement, row.line, "a row of a property", name=name, number=number)
         elif not tell_property(here, row.line, label, cell):
             _tell_attribute_row(here, grid, row, 0)
 

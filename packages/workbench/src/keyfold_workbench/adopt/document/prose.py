@@ -19,6 +19,7 @@ from keyfold_workbench.adopt.document.key_text import AND_EXAMPLE, is_absent, ke
 from keyfold_workbench.adopt.document.notations import (
     DESCENDING,
     PERHAPS,
+    READ_BY,
     READ_WORD,
     attribute_type,
 )
@@ -56,7 +57,7 @@ _BARE_SIDE = re.compile(
 )
 _STRUCTURAL = re.compile(
     r"(?i)(?:keys?|primary(?: keys?)?|gsis?(?: keys)?|gsi\d.*|lsi\d.*|index.*|payload|"
-    r"quer(?:y|ies)|dynamodb.*|access pattern|implementation|operation|condition|scan|"
+    r"quer(?:y|ies)|dynamodb.*|access(?: patterns?)?|implementation|operation|condition|scan|"
     r"mirror.*|optional.*|example.*|notes?|purpose|rule|method|why|enables|results?|used.*|"
     r"critical.*|warning|description|benefits?|rationale|table.*|main table.*|base.*)\b"
 )
@@ -108,6 +109,8 @@ def read_prose(here: Here) -> None:
         and READ_WORD.search(text)
     ):
         tell_read(here, here.block.line, name or call, text, [], "a line of a pattern")
+    elif not facts and here.at.section == "patterns" and here.at.table and READ_BY.match(text):
+        tell_read(here, here.block.line, text.splitlines()[0], text, [], "a read in words")
     elif not facts:
         _tell_attributes(here, name)
 
@@ -335,8 +338,9 @@ def _tell_side(here: Here, line: int, text: str) -> bool:
 def _tell_table(here: Here, line: int, text: str) -> bool:
     """`The table is named **`orders`**`; time to live in a sentence."""
     name = re.search(r"(?i)\btable\*{0,2} (?:is )?(?:named|called)\s+[*`]*([\w.${}-]{3,})", text)
+    said = f"TTL {text}" if re.fullmatch(r"(?i)ttl", here.block.label) else text
     expiry = re.search(
-        r"(?i)\bTTL (?:is )?(?:enabled )?(?:on|via) (?:the )?(?:attribute )?`(\w+)`", text
+        r"(?i)\bTTL\W{1,4}(?:is )?(?:enabled )?(?:on|via) (?:the )?(?:attribute )?`(\w+)`", said
     )
     stream = re.search(r"NEW_AND_OLD_IMAGES|NEW_IMAGE|OLD_IMAGE", text)
     if not (name or expiry or stream):

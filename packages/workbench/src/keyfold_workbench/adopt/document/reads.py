@@ -14,13 +14,14 @@ from keyfold_workbench.adopt.document.key_clauses import (
     key_clauses,
     unread_sides,
 )
-from keyfold_workbench.adopt.document.key_side import SIDES, KeyNames, KeySide, Side
+from keyfold_workbench.adopt.document.key_side import NAME, SIDES, KeyNames, KeySide, Side
 from keyfold_workbench.adopt.document.key_text import key_text
 from keyfold_workbench.adopt.document.notations import (
     DESCENDING,
     LIMIT,
     NUMBERED,
     PERHAPS,
+    READ_BY,
     READ_WORD,
     READS,
     WRITE_NAME,
@@ -91,6 +92,7 @@ def _templates(text: str) -> list[KeyClause]:
 def pattern_name(text: str) -> str:
     """A pattern's name without its number and its decoration."""
     text = _PREFIX.sub("", NUMBERED.sub("", plain(text)))
+    text = re.sub(rf"(?i)\s+[\u2014\u2013-]\s+(?:{NAME})\s*[:=].*", "", text)
     return re.sub(r"\s*\((?:e\.g\.|using)[^)]*\)", "", text).strip(" :\u2014-")[:120]
 
 
@@ -145,9 +147,6 @@ def tell_read(
                 f"{clause.raw}.",
             )
             return False
-    if not any(clause.side.side == "partition" or clause.side.index == "*" for clause in found):
-        here.ask(line, f"{name}: which partition? {found[0].raw} is a condition on the sort key.")
-        return False
     limit = LIMIT.search(text)
     cells = (name, *text.split(" | "))
     descending = any(DESCENDING.search(cell) and not PERHAPS.search(cell) for cell in cells)
@@ -159,6 +158,7 @@ def tell_read(
         operation=operation,
         index=index,
         clauses=tuple(sides.values()),
+        text=text,
         entity=here.at.entity,
         descending=descending,
         limit=int(limit[1]) if limit else 0,
@@ -204,7 +204,7 @@ def _without_conditions(
 ) -> bool:
     """A scan, a call with its arguments, or a question: nothing says what it reads by."""
     index = here.names.index_in(f"{index_text} {text}")
-    if operation == "scan" and not index:
+    if operation == "scan" and not index and here.block.kind != "text":
         kind = re.search(r"(?i)(?:entity_?)?type`?\s*=\s*[\"'`]?(\w+)", text)
         here.say(
             PatternStatement,
@@ -234,6 +234,10 @@ def _without_conditions(
             entity=here.at.entity,
             descending=bool(DESCENDING.search(text)),
         )
+        return True
+    if not operation and not index and READ_BY.match(text):
+        here.say(PatternStatement, line, notation, name=name, text=text, entity=here.at.entity,
+                 descending=bool(DESCENDING.search(text)))  # fmt: skip
         return True
     if name and (operation in ("get", "query") or index):
         here.say(

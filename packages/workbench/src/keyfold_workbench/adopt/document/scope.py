@@ -178,6 +178,8 @@ def entity_name(text: str) -> str:
         "",
         text,
     )
+    if own := re.fullmatch(r"(?i)[\w -]*\btable\s*[:\u2014\u2013-]\s*([\w.-]+)", text):
+        text = own[1]
     text = re.split(r"\s+[\u2014\u2013-]\s+|:\s", text)[0]
     text = re.sub(r"(?i)\s*\((?:new|updated|existing|canonical|optional)\)", "", text)
     bare = re.sub(r"\s*\([^)]*\)", "", text).strip() or text

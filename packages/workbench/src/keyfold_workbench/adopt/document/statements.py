@@ -107,7 +107,7 @@ class PatternStatement(DocumentStatement):
     given: tuple[str, ...] = ()
     """The arguments of a call, as getOrder(customerId, orderId), where no condition is written."""
     text: str = ""
-    """What is said of a read without conditions and arguments: `Query email-index by email`."""
+    """The words of the read: `Query email-index by email`."""
     entity: str = ""
     descending: bool = False
     limit: int = 0

@@ -9,7 +9,7 @@ from keyfold_workbench.adopt.document.blocks import codes, plain
 from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.key_clauses import KeyClause
 from keyfold_workbench.adopt.document.key_side import KeySide, key_side
-from keyfold_workbench.adopt.document.key_text import WrittenKey, cell_text, is_absent
+from keyfold_workbench.adopt.document.key_text import WrittenKey, cell_text, is_absent, key_text
 from keyfold_workbench.adopt.document.statements import IndexStatement, KeyStatement, TableStatement
 
 _NO_NAME = re.compile(r"(?i)required|optional|string|number|binary|unique|composite|simple|yes|no")
@@ -40,6 +40,11 @@ def tell_cell(here: Here, line: int, entity: str, side: KeySide, cell: str, nota
         here.mark_read(line)
         return
     key = cell_text(cell)
+    kinds = _alternatives(cell) if key is None and not entity and not side.index else []
+    if kinds and side.side == "sort":
+        for kind in kinds:
+            tell_key(here, line, name_by_key(here, line, [kind]), side, kind, cell, notation)
+        return
     named = attribute_in(cell)
     if named and side.attribute in here.names.attributes and named != side.attribute:
         here.mark_read(line)  # a value of an example item
@@ -53,6 +58,17 @@ def tell_cell(here: Here, line: int, entity: str, side: KeySide, cell: str, nota
             here.mark_read(line)
         return
     tell_key(here, line, entity, side, key, plain(cell), notation)
+
+
+def _alternatives(cell: str) -> list[WrittenKey]:
+    """``LINE#<n>` or `META``: several kinds of item in one cell."""
+    spans = codes(cell)
+    between = re.split(r"`[^`]*`", cell)[1:-1]
+    kinds = [key for span in spans if (key := key_text(span))]
+    told = all(
+        re.fullmatch(r"\s*(?:/|\||,|(?:,\s*)?(?:or|ou|o|oder))\s*", part) for part in between
+    )
+    return kinds if len(kinds) == len(spans) > 1 and told else []
 
 
 def tell_attribute(
@@ -96,6 +112,9 @@ def tell_key(
         )
     )
     if key is None or key.open:
+        if side.attribute and not side.index and key_side(side.attribute):
+            told = ((side.side, side.attribute, "S"),)
+            here.say(TableStatement, line, notation, title=here.at.table, keys=told)
         here.ask(line, f"{label} of {entity or 'an item'}: what is {raw[:80]}?")
         return
     here.say(

@@ -515,3 +515,166 @@ def test_what_a_heading_sets_aside_is_asked_about(heading: str) -> None:
     found = design_of(SHOP + f"## {heading}\n\n- **Return**: `PK=RETURN#<id>`, `SK=META`\n", "s.md")
     assert "Return" not in found.schema.by_entity
     assert any(heading in question for question in found.questions)
+
+
+def test_a_read_of_a_section_is_of_its_entitys_partition() -> None:
+    text = """# Shop
+
+### Order \u2014 `pk=SHOP#{id}  sk=ORDER#{n}`
+
+**Access:** `Query pk, sk begins_with "ORDER#"` \u2014 newest first
+
+### Bill \u2014 `pk=SHOP#{id}  sk=BILL#{n}`
+
+**Access:** `Query sk begins_with "BILL#"`
+"""
+    found = design_of(text, "shop.md")
+    assert [
+        (p.name, str(p.partition), str(p.condition.template)) for p in found.schema.patterns
+    ] == [
+        ("Order", "SHOP#{id}", "ORDER#"),
+        ("Bill", "SHOP#{id}", "BILL#"),
+    ]
+    assert found.questions == ["line 9: Bill: is the partition SHOP#<id>? It is read so."]
+
+
+def test_a_read_may_be_told_in_words() -> None:
+    text = """# Shop
+
+## Orders table
+- **Partition key:** `customerId`
+- **Sort key:** `orderId`
+- GSI: `status-index` (status as PK)
+
+**Access patterns:**
+- List orders by status
+- Get an order by customerId and orderId
+- List all orders for a customer
+- Find orders by colour
+- Update an order by customerId and orderId
+
+## Customers table
+- **Partition key:** `customerId`
+"""
+    found = design_of(text, "shop.md")
+    assert [(p.name, p.kind, p.index) for p in found.schema.patterns] == [
+        ("List orders by status", "query", "status-index"),
+        ("Get an order by customerId and orderId", "get", None),
+        ("List all orders for a customer", "query", None),
+    ]
+    assert found.questions == [
+        "line 11: List all orders for a customer: is it read by customerId?",
+        "line 12: Find orders by colour: by which key?",
+    ]
+
+
+def test_the_key_of_an_index_is_read_from_its_name_and_the_attributes_of_an_example() -> None:
+    text = """# Shop
+
+| Table | Partition key | GSIs |
+|---|---|---|
+| `orders` | `order_id` | `customer-day-index` |
+| `customers` | `customer_id` | - |
+
+## Table: orders
+
+**Access patterns:**
+- Orders of a day \u2192 GSI on `customer_id` + `day`
+- Orders of a customer \u2192 GSI on `customer_id` + `day` range
+
+```json
+{ "order_id": "o-1",
+  "customer_id": "c-1",
+  "day": "2026-01-02" }
+```
+"""
+    found = design_of(text, "shop.md")
+    [index] = found.schema.tables[0].indexes
+    assert index.key_text == "customer_id / day"
+    assert [(p.index, str(p.condition.template)) for p in found.schema.patterns] == [
+        ("customer-day-index", "{day}"),
+        ("customer-day-index", "None"),
+    ]
+    assert any("line 12: Orders of a customer: which part" in q for q in found.questions)
+
+
+def test_kinds_of_items_in_one_cell_are_told_apart_by_their_keys() -> None:
+    text = """# Shop
+
+## Main table
+
+| Attribute | Type | Description |
+|---|---|---|
+| `PK` (Partition Key) | String | `SHOP#<shopId>` |
+| `SK` (Sort Key) | String | `ORDER#<orderId>` or `PROFILE` |
+"""
+    found = design_of(text, "shop.md")
+    assert {e.name: str(e.key) for e in found.schema.entities} == {
+        "Order": "SHOP#{shopId} / ORDER#{orderId}",
+        "Profile": "SHOP#{shopId} / PROFILE",
+    }
+    assert [q.partition(":")[0] for q in found.questions] == ["line 8", "line 8"]
+
+
+def test_items_outside_of_a_tables_section_are_those_of_the_main_table() -> None:
+    text = """# Shop
+
+### Primary table: `shop`
+
+| Attribute | Type | Description |
+|---|---|---|
+| PK | String | Partition key |
+| SK | String | Sort key |
+
+### Entities
+
+#### Order
+- PK: `ORDER#<id>`
+- SK: `META`
+
+### Helper table: `locks`
+- PK: `LOCK#<id>`
+"""
+    found = design_of(text, "shop.md")
+    assert {e.name: e.table for e in found.schema.entities} == {"Order": "shop", "lock": "locks"}
+    assert found.questions == [
+        "line 3: Are items outside of a table's section in shop? It is read so."
+    ]
+
+
+def test_an_index_may_have_a_table_of_its_properties_in_another_language() -> None:
+    text = """# \u6ce8\u6587
+
+## 1. \u30c6\u30fc\u30d6\u30eb\u5b9a\u7fa9
+
+| \u9805\u76ee | \u5024 |
+|---|---|
+| \u30c6\u30fc\u30d6\u30eb\u540d | `Orders` |
+| \u30d1\u30fc\u30c6\u30a3\u30b7\u30e7\u30f3\u30ad\u30fc (PK) | `orderId` (String) |
+
+## 2. GSI
+
+| \u9805\u76ee | \u5024 |
+|---|---|
+| \u30a4\u30f3\u30c7\u30c3\u30af\u30b9\u540d | `by_day` |
+| \u30d1\u30fc\u30c6\u30a3\u30b7\u30e7\u30f3\u30ad\u30fc | `day` (String) |
+"""
+    [table] = design_of(text, "orders.md").schema.tables
+    assert (table.name, table.key_text) == ("Orders", "orderId")
+    assert [(index.name, index.key_text) for index in table.indexes] == [("by_day", "day")]
+
+
+def test_names_in_a_call_stand_for_the_fields_of_the_key() -> None:
+    text = SHOP + (
+        '\n```python\n# One line\ntable.get_item(Key={"PK": "ORDER#17", "SK": "LINE#2"})\n```\n'
+    )
+    [pattern] = design_of(text, "shop.md").schema.patterns
+    assert (str(pattern.partition), str(pattern.condition.template)) == (
+        "ORDER#{orderId}",
+        "LINE#{lineId}",
+    )
+
+
+def test_a_mention_of_a_scan_in_a_paragraph_is_no_pattern() -> None:
+    text = SHOP + "\nOperations: a Scan of everything is fine today.\n"
+    assert design_of(text, "shop.md").schema.patterns == ()
