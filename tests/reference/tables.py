@@ -49,10 +49,11 @@ class Index:
     def entry(self, table: Table, item: Item | None) -> Item | None:
         if item is None:
             return None
-        for name, longest in zip(self.schema, (LONGEST_HASH, LONGEST_RANGE), strict=False):
+        for name in self.schema:
             # Items from before the index may have what it cannot hold: they are passed over.
             if name not in item or item[name][0] != table.types[name]:
                 return None
+            longest = LONGEST_HASH if name == self.schema[0] else LONGEST_RANGE
             if _is_empty(item[name]) or size(item[name]) > longest:
                 return None
         names = self.projected(table)
