@@ -34,7 +34,13 @@ if (platform.system(), platform.machine()) == ("Linux", "x86_64"):
     NODE_PACKAGES += ["@dynoxide/linux-x64", "@extenddb/linux-x64"]
 NODE_PACKAGES_OF = "2026-11-01"
 """npm takes no release later than this, so that all of them fit together."""
-PYTHON_PACKAGES = {"aws": "awscli", "moto": "moto[dynamodb,server]", "ministack": "ministack"}
+PYTHON_PACKAGES = {
+    "aws": "awscli",
+    "bloop": "bloop",
+    "ministack": "ministack",
+    "moto": "moto[dynamodb,server]",
+    "pydynamodb": "pydynamodb",
+}
 INSTALL_SECONDS = 300
 START_SECONDS = 30
 
