@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer, WrapSerializer
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic.alias_generators import to_camel
 
 from keyfold.design import codes, schema
 from keyfold.design.address import Ref
 from keyfold.design.declaration import Declared
 from keyfold.design.entity_spec import EntitySpec
+from keyfold.design.field_kind import unwrap
 from keyfold.design.keys import Silences
-from keyfold.design.markers import FieldMarker, Stored, StructureMarker
+from keyfold.design.markers import FieldMarker, Stored, StructureMarker, Transient
 from keyfold.design.path_change import PathChange
 from keyfold.design.placement import On
 from keyfold.design.signatures import Changeable
@@ -25,7 +26,8 @@ from keyfold.errors import DeclarationError
 E = TypeVar("E", bound="Entity")
 P = ParamSpec("P")
 T = TypeVar("T")
-_SERIALIZERS = (PlainSerializer, WrapSerializer)
+_NO_SCHEMAS = ("computed_fields", "config", "default", "definitions", "metadata", "serialization")
+"""Members of Pydantic's core schemas in which no stored value has its schema."""
 
 # A name instead of a literal: Pydantic's mypy plugin reads literals and would make the fields of
 # drafts read-only. They are still frozen at run time.
@@ -170,7 +172,7 @@ def _refuse_serializers(cls: type[Entity]) -> None:
     """Items are stored by the kinds of their fields: what a serializer makes, such as a cipher,
     would be lost, or made twice.
     """
-    found = next(_serialized(cls, cls.__name__, set()), None)
+    found = next(_serialized(TypeAdapter(cls).core_schema, cls.__name__, {}), None)
     if found is not None:
         raise DeclarationError(
             codes.TYPE_UNSUPPORTED,
@@ -180,28 +182,32 @@ def _refuse_serializers(cls: type[Entity]) -> None:
         )
 
 
-def _serialized(given: Any, where: str, seen: set[type[BaseModel]]) -> Iterator[str]:
-    """What has a serializer in a model, or in a type of a field."""
-    if isinstance(given, type) and issubclass(given, BaseModel):
-        if given in seen:
-            return
-        seen.add(given)
-        declared = given.__pydantic_decorators__
-        yield from (where for _ in declared.model_serializers)
-        for one in declared.field_serializers.values():
-            yield from (f"{where}.{name}" for name in one.info.fields)
-        for name, info in given.model_fields.items():
-            if any(isinstance(one, Stored) for one in info.metadata):
-                continue  # The codec says how it is stored.
-            marked = any(isinstance(one, _SERIALIZERS) for one in info.metadata)
-            yield from (f"{where}.{name}" for _ in range(marked))
-            yield from _serialized(info.annotation, f"{where}.{name}", seen)
+def _serialized(
+    given: Any, where: str, known: dict[str, Any], model: type[BaseModel] | None = None
+) -> Iterator[str]:
+    """What Pydantic serializes by a function, whether a marker, a method or a class says so."""
+    if isinstance(given, list | tuple):
+        for one in given:
+            yield from _serialized(one, where, known, model)
+    if not isinstance(given, dict):
         return
-    yield from (
-        where for one in getattr(given, "__metadata__", ()) if isinstance(one, _SERIALIZERS)
-    )
-    for inner in get_args(given):
-        yield from _serialized(inner, where, seen)
+    kind = given.get("type")
+    if isinstance(kind, str) and "serialization" in given:
+        yield where
+    if kind == "definitions":
+        known |= {one["ref"]: one for one in given["definitions"]}
+    if kind == "definition-ref":  # Once: a model may hold itself.
+        yield from _serialized(known.pop(given["schema_ref"], None), where, known)
+    elif kind == "model-fields" and model is not None:
+        for name, field in given["fields"].items():
+            info = model.model_fields[name]
+            marks = (*info.metadata, *unwrap(info.annotation)[1])
+            if not any(isinstance(one, Stored | Transient) for one in marks):
+                yield from _serialized(field, f"{where}.{name}", known)
+    else:
+        for name, inner in given.items():
+            if name not in _NO_SCHEMAS:
+                yield from _serialized(inner, where, known, given.get("cls", model))
 
 
 def _own(cls: type[Entity], declared: Declared) -> Declared:

@@ -108,11 +108,17 @@ class Plan:
                 yield step.intent.ref, step.new
 
     def settle_results(self) -> None:
-        """Give the caller what will be stored: consequences may change the items it writes."""
+        """Give the caller what will be stored: consequences may change the items it writes.
+
+        A transaction returns no items: an unversioned one is the caller's with all changes.
+        """
         for place, address in self.asked.items():
-            step = self.steps.get(address)
-            if self.results[place] is not None and step is not None and step.new is not None:
-                self.results[place] = step.new
+            match self.steps.get(address):
+                case Step(new=Entity() as new) if self.results[place] is not None:
+                    self.results[place] = new
+                case Step(Update(given=Entity() as given) as update, new=None):
+                    changed = change.apply_changes(update.changes, given.__dict__)
+                    self.results[place] = given.model_copy(update=changed)
 
     def is_deleted(self, address: Any) -> bool:
         """Whether the item is already deleted in this commit, with its consequences."""

@@ -15,7 +15,7 @@ from keyfold.design.signatures import Writable
 from keyfold.errors import PlanError, TransactionConflict
 from keyfold.runtime import writes
 from keyfold.runtime.arguments import checked_item, ref_of
-from keyfold.runtime.changes import apply_changes, read_changes
+from keyfold.runtime.changes import read_changes
 from keyfold.runtime.context import Context
 from keyfold.runtime.counted_fields import refuse_copy
 from keyfold.runtime.expansion import first_item
@@ -130,18 +130,7 @@ def check(target: Ref[E], /, *, where: Where[E] | None = None) -> Check:
 
 def commit(context: Context, intents: Sequence[Intent], token: str | None) -> Flow[tuple[Any, ...]]:
     """Write all intents or none; returns what each of them wrote, as far as known."""
-    written = yield from writes.commit(context, intents, token=token)
-    return tuple(
-        _as_given(intent) if new is None and isinstance(intent, Update) else new
-        for intent, new in zip(intents, written, strict=True)
-    )
-
-
-def _as_given(intent: Update) -> Any:
-    """The caller's unversioned item with the changes applied: a transaction returns no items."""
-    if intent.given is None:
-        return None
-    return intent.given.model_copy(update=apply_changes(intent.changes, intent.given.__dict__))
+    return tuple((yield from writes.commit(context, intents, token=token)))
 
 
 def _condition(entity: type[Entity], where: Callable[[Any], object] | None) -> Condition | None:

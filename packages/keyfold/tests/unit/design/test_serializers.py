@@ -12,6 +12,7 @@ from pydantic import (
     field_serializer,
     model_serializer,
 )
+from pydantic_core import core_schema
 
 from keyfold import Design, Entity, Id, Key
 from keyfold.errors import DeclarationError
@@ -28,7 +29,27 @@ Plain = Annotated[str, PlainSerializer(encrypt)]
 Wrapped = Annotated[str, WrapSerializer(lambda value, _: encrypt(value))]
 
 
-@pytest.mark.parametrize("kind", [Plain, Plain | None, list[Plain], Wrapped])
+class OwnText(str):
+    """A class whose core schema says how it is serialized."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: object, handler: Any) -> Any:
+        return {**handler(str), "serialization": core_schema.to_string_ser_schema()}
+
+
+class Encrypted:
+    """A marker that changes the core schema of its field."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        serialized = core_schema.plain_serializer_function_ser_schema(encrypt)
+        return {**handler(source), "serialization": serialized}
+
+
+MARKED = [Plain, Plain | None, list[Plain], dict[str, Plain], Wrapped]
+OTHERS = [OwnText, Annotated[str, Encrypted()], list[Annotated[str, Encrypted()]]]
+
+
+@pytest.mark.parametrize("kind", [*MARKED, *OTHERS])
 def test_a_serializer_of_a_type_is_refused(kind: Any) -> None:
     with pytest.raises(DeclarationError, match=r"Card\.number has a serializer"):
 
@@ -59,6 +80,15 @@ def test_a_serializer_of_the_class_is_refused() -> None:
             @model_serializer
             def hidden(self) -> dict[str, str]:
                 return {}
+
+
+def test_a_default_that_looks_like_a_schema_is_none() -> None:
+    class Sheet(Entity, table=table):
+        sheet_id: Id
+        columns: dict[str, str] = {"type": "str", "serialization": "none"}
+        key = Key("SHEET#{sheet_id}", "SHEET")
+
+    assert Sheet(sheet_id="s").columns["serialization"] == "none"
 
 
 class Inner(BaseModel):

@@ -31,6 +31,7 @@ from keyfold import (
     update,
 )
 from keyfold.errors import ValueRefused, VersionConflict
+from keyfold_engine.clock import ManualClock
 
 design = Design("readable")
 table = design.table("readable", indexes=[Index("GSI1", "GSI1PK", "GSI1SK")])
@@ -212,6 +213,16 @@ def test_what_is_told_is_what_is_stored(db: Db) -> None:
     assert put_again == db.get(made.ref())
     [visit] = [item for item in items(db) if item["type"]["S"] == "Visit"]
     assert Visit.__spec__.encode(put_again) == visit
+
+
+def test_a_transaction_tells_the_time_of_the_update_that_it_wrote() -> None:
+    clock = ManualClock(1_900_000_000)
+    with design.open(":memory:", clock=clock) as db:
+        made = db.create(Visit(visit_id="v", at=AT))
+        clock.advance(60)
+        changed, _ = db.transact(update(made, until=AT), put(Window(window_id="w")))
+        assert changed == db.get(made.ref())
+        assert changed.changed_at == made.changed_at + timedelta(minutes=1)
 
 
 def test_sums_are_those_of_the_table(db: Db) -> None:
