@@ -98,7 +98,10 @@ def _utc(value: datetime) -> datetime:
         raise KeyValueRefused(f"{value!r} is not a datetime; give one with a time zone")
     if value.tzinfo is None:
         raise KeyValueRefused(f"{value!r} has no time zone; give one, as datetime.now(UTC)")
-    return value if value.tzinfo is UTC else value.astimezone(UTC)
+    try:
+        return value if value.tzinfo is UTC else value.astimezone(UTC)
+    except OverflowError:
+        raise KeyValueRefused(f"{value!r} is outside the years 1 to 9999 of UTC") from None
 
 
 def text_of(value: Any) -> str:

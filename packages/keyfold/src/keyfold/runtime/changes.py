@@ -175,7 +175,10 @@ def _read(spec: EntitySpec, field: FieldSpec, value: Any) -> Change:
     check_length(spec, field, checked)
     if field.kind.endswith("_set") and not checked and not absent:
         return clear
-    stored = in_one_form(field, checked)
+    try:
+        stored = in_one_form(field, checked)
+    except UNSTORABLE as refused:
+        raise spec.refusal(field.name, refused) from None
     return SetIfAbsent(stored) if absent else Set(stored)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -133,6 +133,11 @@ def test_a_value_that_cannot_be_written_is_named_with_its_field(db: Db) -> None:
         db.create(Order(order_id="2", weight=float("nan")))
     with pytest.raises(PlanError, match=r"Order\.at: .* has no time zone"):
         db.create(Order(order_id="2", at=datetime(2026, 1, 1)))
+    with pytest.raises(PlanError, match=r"Order\.at: .* has no time zone"):
+        db.update(Order.key(order_id="1"), at=datetime(2026, 1, 1))
+    first = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
+    with pytest.raises(PlanError, match=r"Order\.at: .* is outside the years 1 to 9999"):
+        db.create(Order(order_id="2", at=first))
     with pytest.raises(KeyValueRefused, match="Step: number: -1 does not fit"):
         db.create(Step(number=-1))
     with pytest.raises(KeyValueRefused, match="number='x' cannot be written in the format 03d"):
