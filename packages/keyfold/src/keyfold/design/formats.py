@@ -121,7 +121,9 @@ def text_of(value: Any) -> str:
     if isinstance(value, timedelta):
         value = duration_seconds(value)
     if isinstance(value, Decimal):
-        return format(value.normalize(), "f")
+        # With all its digits: `normalize` rounds to 28.
+        text = f"{value or 0:f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
     if isinstance(value, float):
         raise KeyValueRefused(f"{value!r} is a float; a key needs an exact value")
     return str(value)

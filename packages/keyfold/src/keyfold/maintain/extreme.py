@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +22,6 @@ from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.fields import check_copy
 from keyfold.design.follows import Follows
-from keyfold.design.formats import text_of
 from keyfold.design.markers import FieldMarker
 from keyfold.errors import DeclarationError
 from keyfold.maintain.address import fetch, ref_bytes, value_digest, wire_bytes
@@ -37,6 +35,7 @@ from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Derived, Intent, Pending
 from keyfold.runtime.writes import commit
+from keyfold_engine.values.key_order import key_bytes
 
 
 class KeptMark(FieldMarker):
@@ -117,13 +116,14 @@ class BestFact(ItemFact):
 
     ref: Ref[Any]
     """The owner."""
-    rank: Any
+    rank: bytes
+    """Compares as DynamoDB compares what is stored."""
     key: bytes
     shows: tuple[Any, ...]
 
     @property
     def order(self) -> bytes:
-        return sortable(self.rank) + b"\0" + self.key
+        return self.rank + b"\0" + self.key
 
     @property
     def row(self) -> tuple[bytes, bytes]:
@@ -131,6 +131,13 @@ class BestFact(ItemFact):
 
     def join(self, other: BestFact) -> BestFact:
         return max(self, other, key=lambda fact: fact.order)
+
+
+_RANKED = (
+    *("binary", "boolean", "date", "decimal", "duration", "float"),
+    *("integer", "string", "timestamp", "uuid"),
+)
+"""Kinds of fields whose stored values have an order."""
 
 
 class ExtremeMaintainer(KeptStructure, Reconciled):
@@ -162,6 +169,13 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
                 f"it must show {missing[0]!r} of {name}."
                 if missing
                 else f"{name} has no field {unknown[0]!r}.",
+            )
+        ranked = self.source.__spec__.fields[declared.by]
+        if (ranked.codec.kind if ranked.codec else ranked.kind) not in _RANKED:
+            raise declared._misuse(
+                target,
+                f"{ranked.name} of {self.source.__name__} is of kind {ranked.kind}, which has no "
+                "order.",
             )
         for ours, theirs in declared.shows.items():
             held, shown = (
@@ -207,7 +221,11 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         rank = getattr(item, self.declared.by)
         if owner is not None and rank is not None:
             shows = tuple(getattr(item, name) for name in self.declared.shows.values())
-            yield BestFact(owner, rank, wire_bytes(item.ref().wire()), shows)
+            yield BestFact(owner, self._ranked(rank), wire_bytes(item.ref().wire()), shows)
+
+    def _ranked(self, rank: Any) -> bytes:
+        wire = self.source.__spec__.encoders[self.declared.by](rank)
+        return bytes([wire["BOOL"]]) if "BOOL" in wire else key_bytes(wire)
 
     def joins(
         self, context: Context, old: Entity | None, new: Entity | None
@@ -293,12 +311,13 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         """The candidate that an owner shows."""
         values = {theirs: getattr(held, name) for name, theirs in self.declared.shows.items()}
         values |= {theirs: getattr(held, name) for name, theirs in self.related.via.items()}
-        if values.get(self.declared.by) is None:
+        rank = values.get(self.declared.by)
+        if rank is None:
             return None
         fields = self.source.__spec__.key.address
         key = Ref(self.source, {name: values[name] for name in fields})
         shows = tuple(getattr(held, name) for name in self.declared.shows)
-        return BestFact(held.ref(), values[self.declared.by], wire_bytes(key.wire()), shows)
+        return BestFact(held.ref(), self._ranked(rank), wire_bytes(key.wire()), shows)
 
     @property
     def shown_by(self) -> tuple[type[Entity]]:
@@ -339,13 +358,3 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
     def fix(self, context: Context, drift: Drift) -> Flow[None]:
         assert drift.subject is not None, "an extreme knows its owner"
         yield from commit(context, [self._derive(context, drift.subject, looking=True)])
-
-
-def sortable(value: Any) -> bytes:
-    """A rank as sortable bytes."""
-    if isinstance(value, bool | int | float | Decimal):
-        number = Decimal(value)
-        # Negative numbers sort in reverse.
-        text = f"{number + 10**40:060.15f}" if number < 0 else f"{number:060.15f}"
-        return (b"1" if number >= 0 else b"0") + text.encode()
-    return text_of(value).encode()

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import pytest
 
-from keyfold import Counter, Db, Design, Entity, Id, Key, add, create, update
+from keyfold import Counter, Db, Design, Entity, Id, Key, Unique, add, create, update
+from keyfold.errors import UniqueTaken
 from keyfold.maintain import repair, verify
 
 design = Design("exact")
@@ -29,6 +30,13 @@ class Shop(Entity, table=table):
     exact: Annotated[Decimal, Counter("Sale", sums="exactly")] = Decimal(0)
     balance: Decimal = Decimal(0)
     key = Key("SHOP#{shop_id}", "SHOP")
+
+
+class Ticket(Entity, table=table):
+    ticket_id: Id
+    number: Decimal
+    key = Key("TICKET#{ticket_id}", "TICKET")
+    one_of_each = Unique("number")
 
 
 LONG = Decimal("12345678901234567890123456789012345678")
@@ -99,3 +107,11 @@ def test_two_additions_of_one_transaction_keep_all_digits(db: Db) -> None:
         update(SHOP, balance=add(Decimal(1))),
     )
     assert db.get(SHOP).balance == Decimal("100000000000000000000000000001")
+
+
+def test_long_decimals_that_differ_in_the_last_digit_are_two_unique_values(db: Db) -> None:
+    for number in (LONG, SHORTER):
+        db.create(Ticket(ticket_id=str(number), number=number))
+    with pytest.raises(UniqueTaken):
+        db.create(Ticket(ticket_id="again", number=LONG))
+    assert verify(db).clean
