@@ -5,6 +5,7 @@ What a change replaces is noted in the same transaction, so that a rollback rest
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from keyfold.errors import ConditionFailed, TransactionCanceled
@@ -15,7 +16,7 @@ from keyfold.migrations.undo import UndoRecord
 from keyfold.migrations.wire_equality import equal, same
 from keyfold.migrations.write_conditions import difference, unchanged
 
-_TRIES: Final = 5
+_TRIES: Final = 8
 _COUNTED: Final = {"ReturnConsumedCapacity": "TOTAL"}
 
 
@@ -62,6 +63,22 @@ class InPlace:
                 why = f"{rewrite.name}: {type(problem).__name__}: {problem}"
                 raise Uncopyable(why) from problem
         return changed
+
+    def replace(
+        self, item: Item, change: Callable[[Item], Item | None], tally: Tally | None = None
+    ) -> bool:
+        """Change an item that nothing else will change, also if another writer is faster; returns
+        whether it had to be changed.
+        """
+        current: Item | None = item
+        for _ in range(_TRIES):
+            changed = None if current is None else change(current)
+            if current is None or equal(changed, current):
+                return False
+            if self.write_over(current, changed, tally):
+                return True
+            current = self._backend.item(self._table, self._direction.key_of(self._table, item))
+        raise Uncopyable("other writers changed it all the while")
 
     def lacks(self, item: Item) -> bool:
         """Whether a rewrite would still change an item."""

@@ -16,7 +16,7 @@ from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.leftovers import find_unmoved, note_natives, remove_moved
 from keyfold.migrations.migration import Migration, Side, reached
 from keyfold.migrations.moves import Derive, Restore
-from keyfold.migrations.progress import Progress, Report
+from keyfold.migrations.progress import Progress, Report, silent
 from keyfold.migrations.rewrites import Rewrite
 from keyfold.migrations.state import CopyFailure, StateStore
 from keyfold.migrations.table_scan import Scan, ScanPace
@@ -110,7 +110,8 @@ class ItemJobs:
                 def handle(items: list[Item], table: str = table) -> float:
                     tally = Tally()
                     for item in items:
-                        self._rewrite(copier.direction, table, item, tally)
+                        with self._listing(table, item):
+                            InPlace(copier.direction, table).rewrite(item, tally=tally)
                     tally.add(copier.copy_scanned(table, items))
                     return tally.write_units
 
@@ -138,23 +139,38 @@ class ItemJobs:
         there = {t for t in numbers.tables if self.backend.describe(t) is not None}
         return numbers.within(there)
 
-    def _rewrite(self, direction: Direction, table: str, item: Item, tally: Tally) -> None:
+    @contextmanager
+    def _listing(self, table: str, item: Item) -> Iterator[None]:
+        """An item that cannot be changed is listed among the problems."""
         try:
-            InPlace(direction, table).rewrite(item, tally=tally)
+            yield
         except Uncopyable as refused:
-            key = direction.key_of(table, item)
+            key = {name: item[name] for name in self.backend.key_attributes(table)}
             self.store.add_problem(CopyFailure(table, key, str(refused)))
 
     def rewrite_all(self, rewrite: Rewrite) -> None:
-        direction = Direction(self.backend, [], [rewrite])
+        """Rewrite a table's items until none is left: nobody follows its stream any more, and an
+        item that gets another key meanwhile may go where the scan has been.
+        """
+        in_place = InPlace(Direction(self.backend, [], [rewrite]), rewrite.table)
+        changed = False
 
         def handle(items: list[Item]) -> float:
+            nonlocal changed
             tally = Tally()
             for item in items:
-                self._rewrite(direction, rewrite.table, item, tally)
+                with self._listing(rewrite.table, item):
+                    changed |= in_place.replace(item, in_place.apply, tally)
             return tally.write_units
 
-        Scan(self.store, rewrite.name, rewrite.table, self.pace, self.report).run(handle)
+        def scan(report: Report) -> Scan:
+            return Scan(self.store, rewrite.name, rewrite.table, self.pace, report)
+
+        scan(self.report).run(handle)
+        changed = True
+        while changed:
+            changed = False
+            scan(silent).run(handle, resume=False)
 
     def compare(self, copier: Copier, *, repair: bool) -> Comparison:
         """Compare both sides through a copier's routes."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Final
 
 from keyfold.errors import ConditionFailed
 from keyfold.migrations.backend import Item
@@ -22,8 +21,6 @@ from keyfold.migrations.undo import UndoLog, UndoRecord
 from keyfold.migrations.wire_equality import equal
 from keyfold.migrations.write_conditions import absent
 from keyfold.runtime import Design
-
-_TRIES: Final = 8
 
 
 class Restoring:
@@ -77,19 +74,16 @@ class Restoring:
     def _remove(self, removal: Rewrite) -> None:
         direction = Direction(self.backend, (), [removal])
         scan = Scan(self.store, removal.name, removal.table, self.pace, self.report)
-        scan.run_each(InPlace(direction, removal.table).rewrite)
+        in_place = InPlace(direction, removal.table)
+        scan.run_each(lambda item: in_place.replace(item, in_place.apply))
 
-    def _restore_item(self, table: str, item: Item | None, rewrites: Sequence[Rewrite]) -> None:
-        for _ in range(_TRIES):
-            if item is None:
-                return
-            key = self.direction.key_of(table, item)
-            record = self.log.find(table, key)
-            known = record or UndoRecord("changed", table, key)
-            wanted = known.restore(item, lambda now: undo_rewrites(rewrites, now))
-            if equal(wanted, item) or InPlace(self.direction, table).write_over(item, wanted):
-                return
-            item = self.backend.item(table, key)
+    def _restore_item(self, table: str, item: Item, rewrites: Sequence[Rewrite]) -> None:
+        def restored(now: Item) -> Item:
+            record = self.log.find(table, self.direction.key_of(table, now))
+            known = record or UndoRecord("changed", table, {})
+            return known.restore(now, lambda one: undo_rewrites(rewrites, one))
+
+        InPlace(self.direction, table).replace(item, restored)
 
     def _remove_new(self, routes: Sequence[Route], *, moved: bool) -> None:
         """Remove what the application created on the new side, with its consequences."""

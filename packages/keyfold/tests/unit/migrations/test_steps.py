@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import pytest
@@ -173,6 +174,29 @@ def test_a_new_index_of_a_provisioned_table_has_units_to_begin_with(shop: Shop) 
     assert described is not None
     indexes = {one["IndexName"]: one for one in described["GlobalSecondaryIndexes"]}
     assert indexes["by-total"]["ProvisionedThroughput"]["WriteCapacityUnits"] > 0
+
+
+def test_an_attribute_goes_although_others_write_its_items_meanwhile(shop: Shop, db: Db) -> None:
+    raw(shop.backend, note={"S": "old"})
+
+    class Raced:
+        """Somebody writes the item between its scan and a change of it, twice."""
+
+        left = 2
+
+        def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+            if operation == "UpdateItem" and self.left:
+                self.left -= 1
+                raw(shop.backend, note={"S": f"new {self.left}"}, town={"S": f"t{self.left}"})
+            return shop.backend.client.call(operation, request)
+
+        def close(self) -> None:
+            """Nothing to close."""
+
+    run(Backend(Raced()), *drop("People", "note"))
+    (item,) = stored(shop.backend).values()
+    assert item["town"] == {"S": "t0"}
+    assert "note" not in item
 
 
 def test_a_change_frees_no_value_that_another_item_holds(shop: Shop, db: Db) -> None:
