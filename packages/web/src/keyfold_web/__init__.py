@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from keyfold_web.rules import Arguments, Rule, admin, anyone, authenticated, itself, rule
     from keyfold_web.service import Service
     from keyfold_web.subscriptions import subscription
+    from keyfold_web.view import View
 
 __version__ = "0.1.0"
 expect_version("keyfold-web", __version__)
@@ -51,6 +52,7 @@ __all__ = [
     "Service",
     "Tokens",
     "TooMany",
+    "View",
     "admin",
     "anyone",
     "authenticated",
@@ -101,6 +103,7 @@ _HOMES = {
     ),
     "keyfold_web.service": ("Service",),
     "keyfold_web.subscriptions": ("subscription",),
+    "keyfold_web.view": ("View",),
 }
 
 

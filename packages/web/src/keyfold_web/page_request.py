@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, get_args, get_origin
 
-from keyfold.design import Page
+from keyfold.design import Page, Pattern
+from keyfold.errors import PlanError
+
+if TYPE_CHECKING:
+    from keyfold import AsyncDb
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 DEFAULT_LIMIT: Final = 50
 MAX_LIMIT: Final = 200
@@ -18,6 +25,15 @@ class PageRequest:
 
     limit: int = DEFAULT_LIMIT
     cursor: str | None = None
+
+    async def read(
+        self, db: AsyncDb, pattern: Pattern[P, T], /, *args: P.args, **given: P.kwargs
+    ) -> T:
+        """This page of an access pattern: `await page.read(self.db, club_posts, club_id)`."""
+        if "limit" not in pattern.signature.parameters:
+            raise PlanError(f"{pattern!r} has no parameter limit, so a page of it cannot be read")
+        arguments = {**pattern.arguments(*args, **given), "limit": self.limit}
+        return await db.read_pattern_async(pattern.after(self.cursor), arguments)
 
 
 def page_item(annotation: Any) -> Any | None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
 import pydantic
 from pydantic_core import from_json
@@ -28,6 +28,7 @@ from keyfold_web.complaints import complaint, either, sent_path
 from keyfold_web.names import camel
 
 RETRY_SECONDS: Final = 1
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,13 @@ class Missing(Refused):
     def of(cls, kind: str, id: str) -> Missing:
         """The error for something missing: Missing.of("room", "r-1")."""
         return cls(f'{kind[0].upper()}{kind[1:]} "{id}" does not exist.')
+
+    @classmethod
+    def unless(cls, found: T | None, kind: str, id: str) -> T:
+        """What was found, or the error: Missing.unless(await room(db, "r-1"), "room", "r-1")."""
+        if found is None:
+            raise cls.of(kind, id)
+        return found
 
 
 class Conflict(Refused):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
@@ -10,26 +10,29 @@ from keyfold import Timestamp
 from keyfold.fields import one_spelling
 from keyfold_systems.gg_core.entities import (
     MOST_IN_A_ROOM,
+    Activity,
     Difficulty,
     Email,
+    GroupMember,
     Links,
     LongText,
     Media,
+    Message,
     Nickname,
     ObjectType,
-    Role,
+    Room,
     Tags,
     Text,
+    User,
     Verb,
 )
-from keyfold_web import Payload, cleared, unchanged
+from keyfold_web import Payload, View, cleared, unchanged
 
-V = TypeVar("V", bound=Payload)
 OneSpelling = BeforeValidator(
     lambda given: one_spelling(given) if isinstance(given, str) else given
 )
 Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
-"""Text that somebody types: what is around it is not meant, and blanks alone say nothing."""
+"""Text that a user types, without the blanks around it; blanks alone are refused."""
 Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
 Hours = Annotated[int, Field(ge=1, le=24 * 365)]
 AnyId = Annotated[str, Field(min_length=1, max_length=100)]
@@ -55,14 +58,8 @@ class UserChange(Payload):
     tags: Tags | None = cleared([])
 
 
-class Person(Payload):
+class Person(View, of=User, only=("user_id", "nickname", "full_name", "tags", "tier")):
     """What everybody sees of a user."""
-
-    user_id: str
-    nickname: str
-    full_name: str
-    tags: Tags
-    tier: str
 
 
 class Counts(Payload):
@@ -96,21 +93,16 @@ class NewGroup(Payload):
     is_persistent: bool = False
 
 
-class Member(Payload):
-    """Somebody in a group."""
+class Member(View, of=GroupMember, only=("role", "joined_at")):
+    """A member of a group."""
 
     person: Person
-    role: Role
-    joined_at: Timestamp
 
 
-class Membership(Payload):
+class Membership(View, of=GroupMember, without=("user_id",)):
     """A group that a user is in."""
 
-    group_id: str
     name: str
-    role: Role
-    joined_at: Timestamp
 
 
 class NewGoal(Payload):
@@ -139,20 +131,13 @@ class NewActivity(Payload):
     tags: Tags = []
 
 
-class Entry(Payload):
+class Entry(View, of=Activity, without=("media", "tags")):
     """An activity as it is read."""
 
-    activity_id: str
-    actor_id: str
     actor_name: str
     promoted: bool
     """Whether it comes to its followers as a copy."""
-    verb: str
-    object_type: str
-    object_id: str
-    preview_text: str
     media_url: str | None
-    created_at: Timestamp
 
 
 class NewQuest(Payload):
@@ -178,26 +163,13 @@ class NewRoom(Payload):
     members: Annotated[list[AnyId], Field(min_length=1, max_length=MOST_IN_A_ROOM - 1)]
 
 
-class RoomView(Payload):
+class RoomView(View, of=Room, only=("room_id", "scope")):
     """A room, and who else is in it."""
 
-    room_id: str
-    scope: Literal["dm", "group"]
     people: list[Person]
 
 
-class MessageView(Payload):
+class MessageView(View, of=Message, without=("expires_at",)):
     """A message, and who wrote it."""
 
-    room_id: str
-    message_id: str
-    user_id: str
     user_name: str
-    text: str
-    created_at: Timestamp
-
-
-def view_of(view: type[V], item: Any, **more: Any) -> V:
-    """A view of an item: its fields of the same names, and what is given beside them."""
-    own = {name: getattr(item, name) for name in view.model_fields if name not in more}
-    return view(**own, **more)

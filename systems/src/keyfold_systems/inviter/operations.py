@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
 
 from keyfold import Page, check, create, new_ulid, put
-from keyfold.errors import AlreadyExists, NotFound
+from keyfold.errors import AlreadyExists
 from keyfold.streams import Change
 from keyfold_systems.inviter import patterns
 from keyfold_systems.inviter.entities import (
@@ -52,8 +53,6 @@ from keyfold_web import (
     subscription,
 )
 
-E = TypeVar("E", Group, Hangout)
-
 
 @rule
 async def member(service: Operations, caller: Identity, arguments: Arguments) -> bool:
@@ -87,18 +86,13 @@ class Operations(Service):
         """A first sign-in makes the user, under the name that the token says."""
         name = str(caller.claims.get("name") or "").strip()[:200]
         if name and await patterns.user(self.db, caller.id) is None:
-            try:
+            with suppress(AlreadyExists):
                 await self.db.create(User(user_id=caller.id, name=name))
-            except AlreadyExists:
-                return
 
     @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"), example={"name": "Ada"})
     async def save_user(self, user_id: str, name: Stated) -> User:
         """Say what you are called; the memberships of your groups follow."""
-        try:
-            return await self.db.update(User.key(user_id=user_id), name=name)
-        except NotFound:
-            return await self.db.create(User(user_id=user_id, name=name))
+        return await self.db.upsert(User.key(user_id=user_id), name=name)
 
     @query("/users/{user_id}", allow=authenticated)
     async def user(self, user_id: str) -> Person:
@@ -117,23 +111,23 @@ class Operations(Service):
     @query("/groups/{group_id}", allow=authenticated)
     async def group(self, group_id: str) -> GroupView:
         """A group, for everybody who has its id: with it one can join."""
-        return shown_group(await self._group(group_id))
+        return GroupView.of(await self._group(group_id))
 
     @mutation("/groups/{group_id}", method="PATCH", allow=member)
     async def rename_group(
         self, group_id: str, name: Stated, expected_version: int | None = None
     ) -> Group:
         """Rename a group; the memberships follow."""
-        return await self._changed(await self._group(group_id), expected_version, name=name)
+        ref = Group.key(group_id=group_id)
+        return await self.db.update(ref, name=name, expected_version=expected_version)
 
     @mutation("/groups/{group_id}/members", allow=authenticated, status=201)
     async def join_group(self, group_id: str, caller: Identity) -> GroupMembership:
         """Join a group."""
         group, me = await self._group(group_id), await self._user(caller.id)
-        try:
-            made, _ = await self.db.transact(create(membership_of(group, me)), check(group.ref()))
-        except AlreadyExists:
-            raise Conflict("You are a member already.", code="ALREADY_MEMBER") from None
+        twice = Conflict("You are a member already.", code="ALREADY_MEMBER")
+        new = create(membership_of(group, me), refuse=twice)
+        made, _ = await self.db.transact(new, check(group.ref()))
         return made
 
     @mutation("/groups/{group_id}/members/me", method="DELETE", allow=member)
@@ -145,14 +139,12 @@ class Operations(Service):
     @query("/groups/{group_id}/members", allow=member)
     async def members(self, group_id: str, page: PageRequest) -> Page[GroupMembership]:
         """The members of a group."""
-        read = patterns.members_of_group.after(page.cursor)
-        return await read(self.db, group_id, limit=page.limit)
+        return await page.read(self.db, patterns.members_of_group, group_id)
 
     @query("/users/{user_id}/groups", allow=itself("user_id"))
     async def groups(self, user_id: str, page: PageRequest) -> Page[GroupMembership]:
         """The groups that you belong to."""
-        read = patterns.groups_of_user.after(page.cursor)
-        return await read(self.db, user_id, limit=page.limit)
+        return await page.read(self.db, patterns.groups_of_user, user_id)
 
     # Lists of hangouts
 
@@ -161,7 +153,7 @@ class Operations(Service):
         self, group_id: str, page: PageRequest, caller: Identity
     ) -> Page[HangoutCard]:
         """A group's feed, from pointer records."""
-        found = await patterns.group_feed.after(page.cursor)(self.db, group_id, limit=page.limit)
+        found = await page.read(self.db, patterns.group_feed, group_id)
         return Page(await show_cards(self.db, found.items, caller.id), found.cursor)
 
     @query("/groups/{group_id}/upcoming", allow=member)
@@ -169,16 +161,17 @@ class Operations(Service):
         self, group_id: str, page: PageRequest, caller: Identity
     ) -> Page[HangoutCard]:
         """A group's upcoming hangouts, by time."""
-        read, now = patterns.group_upcoming.after(page.cursor), self.db.context.now()
-        found = await read(self.db, group_id, now, limit=page.limit)
+        now = self.db.context.now()
+        found = await page.read(self.db, patterns.group_upcoming, group_id, now)
         return Page(await show_cards(self.db, found.items, caller.id), found.cursor)
 
     @query("/users/{user_id}/hangouts", allow=itself("user_id"))
     async def hangouts(self, user_id: str, page: PageRequest) -> Page[HangoutCard]:
         """Your complete list: direct invitations and those of all your groups, by time."""
-        groups = [one.group_id async for one in self._groups(user_id)]
-        read, now = patterns.user_upcoming.after(page.cursor), self.db.context.now()
-        found = await read(self.db, user_id, groups, now, limit=page.limit)
+        pages = patterns.groups_of_user.pages(self.db, user_id)
+        groups = [one.group_id async for page in pages for one in page]
+        now = self.db.context.now()
+        found = await page.read(self.db, patterns.user_upcoming, user_id, groups, now)
         return Page(await show_cards(self.db, found.items, user_id), found.cursor)
 
     # One hangout
@@ -215,8 +208,8 @@ class Operations(Service):
         self, hangout_id: str, title: Stated, expected_version: int | None = None
     ) -> Hangout:
         """Change the title of a hangout and of all its pointers."""
-        found = await self.get_hangout_detail(hangout_id)
-        return await self._changed(found, expected_version, title=title)
+        ref = Hangout.key(hangout_id=hangout_id)
+        return await self.db.update(ref, title=title, expected_version=expected_version)
 
     @mutation("/hangouts/{hangout_id}", method="PATCH", allow=host)
     async def update_hangout(
@@ -228,7 +221,9 @@ class Operations(Service):
         end = changes.get("end_timestamp", found.end_timestamp)
         if end is not None and end <= start:
             raise Invalid("endTimestamp", "must be after startTimestamp")
-        return await self._changed(found, expected_version, **changes)
+        if not changes:
+            return found
+        return await self.db.update(found, **changes, expected_version=expected_version)
 
     @mutation("/hangouts/{hangout_id}", method="DELETE", allow=host)
     async def delete_hangout(self, hangout_id: str) -> None:
@@ -248,7 +243,7 @@ class Operations(Service):
         people = [Person(user_id=one, name=names.get(one, "")) for one in guests_of(found)]
         return GuestList(
             host=Person(user_id=found.host_id, name=names.get(found.host_id, "")),
-            groups=[shown_group(one) for one in groups if one is not None],
+            groups=[GroupView.of(one) for one in groups if one is not None],
             users=people,
             my_answer=None if mine is None else mine.answer,
         )
@@ -269,8 +264,11 @@ class Operations(Service):
             [one for one in users if one not in found.invited_users],
             caller,
         )
-        return await self._changed(
-            found, expected_version, associated_groups=groups, invited_users=users
+        return await self.db.update(
+            found,
+            associated_groups=groups,
+            invited_users=users,
+            expected_version=expected_version,
         )
 
     @mutation("/hangouts/{hangout_id}/answer", method="PUT", allow=guest)
@@ -294,8 +292,7 @@ class Operations(Service):
     @query("/hangouts/{hangout_id}/answers", allow=guest)
     async def answers(self, hangout_id: str, page: PageRequest) -> Page[Answered]:
         """Who answered what."""
-        read = patterns.responses_to.after(page.cursor)
-        found = await read(self.db, hangout_id, limit=page.limit)
+        found = await page.read(self.db, patterns.responses_to, hangout_id)
         return Page(await show_answers(self.db, found.items), found.cursor)
 
     # What changes meanwhile
@@ -337,26 +334,10 @@ class Operations(Service):
         return next((one.group_id for one in await self.db.get_many(refs) if one), None)
 
     async def _user(self, user_id: str) -> User:
-        found = await patterns.user(self.db, user_id)
-        if found is None:
-            raise Missing.of("user", user_id)
-        return found
+        return Missing.unless(await patterns.user(self.db, user_id), "user", user_id)
 
     async def _group(self, group_id: str) -> Group:
-        found = await patterns.group(self.db, group_id)
-        if found is None:
-            raise Missing.of("group", group_id)
-        return found
-
-    async def _groups(self, user_id: str) -> AsyncIterator[GroupMembership]:
-        """All groups of a user, page by page."""
-        cursor: str | None = None
-        while True:
-            page = await patterns.groups_of_user.after(cursor)(self.db, user_id)
-            for one in page:
-                yield one
-            if (cursor := page.cursor) is None:
-                return
+        return Missing.unless(await patterns.group(self.db, group_id), "group", group_id)
 
     async def _check_guests(
         self, groups: Sequence[str], users: Sequence[str], caller: Identity
@@ -371,12 +352,6 @@ class Operations(Service):
         if unknown := [one for one in users if one not in names]:
             raise Invalid("invitedUsers", f"no user {unknown[0]}")
 
-    async def _changed(self, found: E, expected_version: int | None, **changes: Any) -> E:
-        """An update, refused if the item is not the version that the caller has read."""
-        if expected_version is not None:
-            found = found.model_copy(update={"version": expected_version})
-        return await self.db.update(found, **changes) if changes else found
-
 
 def once(ids: Sequence[str]) -> list[str]:
     """Each id once, in the given order."""
@@ -388,8 +363,3 @@ def membership_of(group: Group, user: User) -> GroupMembership:
     return GroupMembership(
         group_id=group.group_id, user_id=user.user_id, group_name=group.name, user_name=user.name
     )
-
-
-def shown_group(group: Group) -> GroupView:
-    """A group as everybody sees it who has its id."""
-    return GroupView(**group.model_dump(include=set(GroupView.model_fields)))

@@ -12,6 +12,7 @@ from keyfold_systems.inviter import patterns
 from keyfold_systems.inviter.entities import (
     MOST_INVITED,
     Answer,
+    Group,
     Hangout,
     HangoutPointer,
     LongText,
@@ -20,7 +21,7 @@ from keyfold_systems.inviter.entities import (
     Text,
     UserHangoutPointer,
 )
-from keyfold_web import Payload, cleared, unchanged
+from keyfold_web import Payload, View, cleared, unchanged
 
 Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
 Guests = Annotated[list[str], Field(max_length=MOST_INVITED)]
@@ -68,26 +69,13 @@ class Person(Payload):
     name: str
 
 
-class GroupView(Payload):
+class GroupView(View, of=Group, without=("created_at",)):
     """A group as everybody sees it who has its id."""
 
-    group_id: str
-    name: str
-    members: int
-    version: int
 
-
-class HangoutCard(Payload):
+class HangoutCard(View, of=HangoutPointer, without=("host_id", "group_id")):
     """A hangout in a list, with the reader's own answer."""
 
-    hangout_id: str
-    title: str
-    location: str
-    start_timestamp: Timestamp
-    end_timestamp: Timestamp | None
-    going: int
-    maybe: int
-    not_going: int
     group_id: str | None
     """The group through which it is on the list."""
     my_answer: Answer | None
@@ -109,7 +97,7 @@ class GuestList(Payload):
 
 
 class Changed(Payload):
-    """Something changed; whoever shows it reads it again."""
+    """What changed; a page reads it again."""
 
     group_id: str | None = None
     user_id: str | None = None
@@ -125,10 +113,9 @@ async def names_of(db: AsyncDb, user_ids: Iterable[str]) -> Mapping[str, str]:
 async def show_cards(db: AsyncDb, found: Sequence[Listed], reader_id: str) -> list[HangoutCard]:
     """Hangouts of a list with what the reader answered: one batch for all."""
     given = await patterns.answers_of(db, reader_id, [one.hangout_id for one in found])
-    fields = HangoutCard.model_fields.keys() - {"group_id", "my_answer"}
     return [
-        HangoutCard(
-            **one.model_dump(include=set(fields)),
+        HangoutCard.of(
+            one,
             group_id=one.group_id if isinstance(one, HangoutPointer) else None,
             my_answer=None if mine is None else mine.answer,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from keyfold import Page, check, create
-from keyfold.errors import AlreadyExists
 from keyfold.fields import one_spelling
 from keyfold.runtime import Intent
 from keyfold_systems.tamafriends import patterns
@@ -21,7 +20,6 @@ from keyfold_systems.tamafriends.views import (
     people,
     show_comments,
     show_posts,
-    view_of,
 )
 from keyfold_web import (
     Arguments,
@@ -44,7 +42,7 @@ from keyfold_web import (
 
 @rule
 async def author(service: Operations, caller: Identity, arguments: Arguments) -> bool:
-    """The author of a post. Nobody is that of one which the index does not show."""
+    """The author of a post. A post that the index does not show yet is refused."""
     post = await patterns.post_by_id(service.db, arguments["post_id"])
     return post is not None and post.user_id == caller.id
 
@@ -62,11 +60,9 @@ class Operations(Service):
     @mutation("/profiles", allow=authenticated, status=201)
     async def create_profile(self, input: NewProfile, caller: Identity) -> Account:
         """Create your profile."""
-        try:
-            made = await self.db.create(UserProfile(user_id=caller.id, **dict(input)))
-        except AlreadyExists:
-            raise Conflict("You have a profile.", code="PROFILE_EXISTS") from None
-        return view_of(Account, made)
+        there = Conflict("You have a profile.", code="PROFILE_EXISTS")
+        new = UserProfile(user_id=caller.id, **dict(input))
+        return Account.of(await self.db.create(new, refuse=there))
 
     @mutation("/users/{user_id}", method="PATCH", allow=itself("user_id"))
     async def edit_profile(
@@ -74,15 +70,13 @@ class Operations(Service):
     ) -> Account:
         """Change your profile."""
         ref = UserProfile.key(user_id=user_id)
-        if expected_version is None:
-            return view_of(Account, await self.db.update(ref, **input.given()))
-        read = (await self.db.get(ref)).model_copy(update={"version": expected_version})
-        return view_of(Account, await self.db.update(read, **input.given()))
+        edited = await self.db.update(ref, **input.given(), expected_version=expected_version)
+        return Account.of(edited)
 
     @query("/users/{user_id}", allow=anyone)
     async def profile(self, user_id: str) -> ProfileView:
         """A profile."""
-        return self._profile(await patterns.profile(self.db, user_id), user_id)
+        return ProfileView.of(await self.db.get(UserProfile.key(user_id=user_id)))
 
     @query("/handles/{handle}", allow=anyone)
     async def profile_by_handle(self, handle: str) -> ProfileView:
@@ -90,21 +84,21 @@ class Operations(Service):
         name = handle.removeprefix("@")
         found = await patterns.profile_by_handle(self.db, name)
         found = found or await patterns.profile_by_handle(self.db, one_spelling(name))
-        return self._profile(found, handle)
+        return ProfileView.of(Missing.unless(found, "profile", handle))
 
     @query("/logins/email/{email}", allow=admin)
     async def login_by_email(self, email: str) -> Account:
         """Which user signs in with this email; for the service that issues tokens."""
         found = await patterns.profile_by_email(self.db, email)
         found = found or await patterns.profile_by_email(self.db, one_spelling(email))
-        return self._login(found, email)
+        return Account.of(Missing.unless(found, "login", email))
 
     @query("/logins/username/{username}", allow=admin)
     async def login_by_username(self, username: str) -> Account:
         """Which user signs in with this user name; for the service that issues tokens."""
         found = await patterns.profile_by_username(self.db, username)
         found = found or await patterns.profile_by_username(self.db, one_spelling(username))
-        return self._login(found, username)
+        return Account.of(Missing.unless(found, "login", username))
 
     # Posts
 
@@ -119,23 +113,21 @@ class Operations(Service):
     async def post(self, post_id: str, caller: Identity) -> PostView:
         """A post."""
         views = await show_posts(self.db, [await self._post(post_id)], caller.id)
-        if not views:
-            raise Missing.of("post", post_id)
-        return views[0]
+        return Missing.unless(next(iter(views), None), "post", post_id)
 
     @query("/users/{user_id}/posts", allow=anyone)
     async def posts(self, user_id: str, page: PageRequest, caller: Identity) -> Page[PostView]:
         """A user's posts, newest first."""
-        read = patterns.posts_of_user.after(page.cursor)
-        found = await read(self.db, user_id, limit=page.limit)
+        found = await page.read(self.db, patterns.posts_of_user, user_id)
         return Page(await show_posts(self.db, found.items, caller.id), found.cursor)
 
     @query("/users/{user_id}/wall", allow=itself("user_id"))
     async def wall(self, user_id: str, page: PageRequest, caller: Identity) -> Page[PostView]:
         """The posts of the users you follow, newest first."""
         edges = await patterns.following(self.db, user_id, limit=patterns.MOST_WALLS)
-        read = patterns.posts_of_users.after(page.cursor)
-        found = await read(self.db, [one.followee_id for one in edges], limit=page.limit)
+        found = await page.read(
+            self.db, patterns.posts_of_users, [one.followee_id for one in edges]
+        )
         return Page(await show_posts(self.db, found.items, caller.id), found.cursor)
 
     @mutation("/posts/{post_id}", method="DELETE", allow=author)
@@ -153,31 +145,28 @@ class Operations(Service):
         """Follow a user."""
         if user_id == caller.id:
             raise Invalid("userId", "is your own")
-        new = Follow(follower_id=caller.id, followee_id=user_id)
-        try:
-            made, *_ = await self.db.transact(create(new), member(user_id), member(caller.id))
-        except AlreadyExists:
-            raise Conflict("You follow this user already.", code="ALREADY_FOLLOWED") from None
+        twice = Conflict("You follow this user already.", code="ALREADY_FOLLOWED")
+        edge = create(Follow(follower_id=caller.id, followee_id=user_id), refuse=twice)
+        made, *_ = await self.db.transact(edge, member(user_id), member(caller.id))
         return made
 
     @mutation("/users/{user_id}/followers/me", method="DELETE", allow=authenticated)
     async def unfollow(self, user_id: str, caller: Identity) -> None:
         """Unfollow a user."""
-        await self.db.delete(
-            Follow.key(follower_id=caller.id, followee_id=user_id), must_exist=True
-        )
+        edge = Follow.key(follower_id=caller.id, followee_id=user_id)
+        await self.db.delete(edge, must_exist=True)
 
     @query("/users/{user_id}/followers", allow=anyone)
     async def followers(self, user_id: str, page: PageRequest) -> Page[Person]:
         """A user's followers."""
-        found = await patterns.followers.after(page.cursor)(self.db, user_id, limit=page.limit)
+        found = await page.read(self.db, patterns.followers, user_id)
         known = await people(self.db, (one.follower_id for one in found))
         return Page(list(known.values()), found.cursor)
 
     @query("/users/{user_id}/following", allow=anyone)
     async def following(self, user_id: str, page: PageRequest) -> Page[Person]:
         """The users whom a user follows."""
-        found = await patterns.following.after(page.cursor)(self.db, user_id, limit=page.limit)
+        found = await page.read(self.db, patterns.following, user_id)
         known = await people(self.db, (one.followee_id for one in found))
         return Page(list(known.values()), found.cursor)
 
@@ -195,22 +184,18 @@ class Operations(Service):
     async def comment_by_id(self, comment_id: str) -> CommentView:
         """A comment."""
         views = await show_comments(self.db, [await self._comment(comment_id)])
-        if not views:
-            raise Missing.of("comment", comment_id)
-        return views[0]
+        return Missing.unless(next(iter(views), None), "comment", comment_id)
 
     @query("/posts/{post_id}/comments", allow=anyone)
     async def comments(self, post_id: str, page: PageRequest) -> Page[CommentView]:
         """A post's comments, in order."""
-        read = patterns.comments_of_post.after(page.cursor)
-        found = await read(self.db, post_id, limit=page.limit)
+        found = await page.read(self.db, patterns.comments_of_post, post_id)
         return Page(await show_comments(self.db, found.items), found.cursor)
 
     @query("/users/{user_id}/comments", allow=anyone)
     async def comments_of_user(self, user_id: str, page: PageRequest) -> Page[CommentView]:
         """A user's comments, newest first."""
-        read = patterns.comments_of_user.after(page.cursor)
-        found = await read(self.db, user_id, limit=page.limit)
+        found = await page.read(self.db, patterns.comments_of_user, user_id)
         return Page(await show_comments(self.db, found.items), found.cursor)
 
     @mutation("/comments/{comment_id}", method="DELETE", allow=authenticated)
@@ -227,11 +212,9 @@ class Operations(Service):
     async def like(self, post_id: str, caller: Identity) -> Like:
         """Like a post."""
         post = await self._post(post_id)
-        new = Like.of(post, caller.id, self.db.context.now())
-        try:
-            made, *_ = await self.db.transact(create(new), check(post.ref()), member(caller.id))
-        except AlreadyExists:
-            raise Conflict("You like this post already.", code="ALREADY_LIKED") from None
+        twice = Conflict("You like this post already.", code="ALREADY_LIKED")
+        new = create(Like.of(post, caller.id, self.db.context.now()), refuse=twice)
+        made, *_ = await self.db.transact(new, check(post.ref()), member(caller.id))
         return made
 
     @mutation("/posts/{post_id}/likes/me", method="DELETE", allow=authenticated)
@@ -244,7 +227,7 @@ class Operations(Service):
         self, user_id: str, page: PageRequest, caller: Identity
     ) -> Page[PostView]:
         """The posts that a user likes, the latest post first."""
-        found = await patterns.likes_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
+        found = await page.read(self.db, patterns.likes_of_user, user_id)
         refs = [Post.key(user_id=one.post_user_id, post_sk=one.post_sk) for one in found]
         posts = [one for one in await self.db.get_many(refs) if one is not None]
         return Page(await show_posts(self.db, posts, caller.id), found.cursor)
@@ -256,23 +239,8 @@ class Operations(Service):
         await self.db.delete_collection(Like.key.query(post_id=post_id))
 
     async def _post(self, post_id: str) -> Post:
-        found = await patterns.post_by_id(self.db, post_id)
-        if found is None:
-            raise Missing.of("post", post_id)
-        return found
+        return Missing.unless(await patterns.post_by_id(self.db, post_id), "post", post_id)
 
     async def _comment(self, comment_id: str) -> Comment:
         found = await patterns.comment_by_id(self.db, comment_id)
-        if found is None:
-            raise Missing.of("comment", comment_id)
-        return found
-
-    def _profile(self, found: UserProfile | None, name: str) -> ProfileView:
-        if found is None:
-            raise Missing.of("profile", name)
-        return view_of(ProfileView, found)
-
-    def _login(self, found: UserProfile | None, name: str) -> Account:
-        if found is None:
-            raise Missing.of("login", name)
-        return view_of(Account, found)
+        return Missing.unless(found, "comment", comment_id)

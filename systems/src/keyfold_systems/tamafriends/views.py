@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from keyfold import AsyncDb, Ref, Timestamp
+from keyfold import AsyncDb, Ref
 from keyfold.fields import one_spelling
 from keyfold_systems.tamafriends.entities import (
     Comment,
@@ -20,9 +20,8 @@ from keyfold_systems.tamafriends.entities import (
     Username,
     UserProfile,
 )
-from keyfold_web import Payload, cleared, unchanged
+from keyfold_web import Payload, View, cleared, unchanged
 
-V = TypeVar("V", bound=Payload)
 OneSpelling = BeforeValidator(
     lambda given: one_spelling(given) if isinstance(given, str) else given
 )
@@ -61,66 +60,36 @@ class NewPost(Payload):
     scene: Scene = "meadow"
 
 
-class Person(Payload):
+class Person(View, of=UserProfile, only=("user_id", "handle", "display_name", "pet")):
     """A user in a list."""
 
-    user_id: str
-    handle: str
-    display_name: str
-    pet: Pet | None
 
-
-class ProfileView(Person):
+class ProfileView(View, of=UserProfile, without=("email", "username", "updated_at")):
     """A profile, without the email and the user name."""
 
-    bio: str
-    follower_count: int
-    following_count: int
-    version: int
-    created_at: Timestamp | None
 
-
-class Account(ProfileView):
+class Account(View, of=UserProfile, without=("updated_at",)):
     """A profile as its user, or the login, sees it."""
 
-    email: str
-    username: str
 
-
-class PostView(Payload):
+class PostView(View, of=Post, without=("user_id", "post_sk")):
     """A post with its author, and whether the caller likes it."""
 
-    post_id: str
     author: Person
-    text: str
-    scene: Scene
-    like_count: int
-    comment_count: int
     liked: bool
-    created_at: Timestamp
 
 
-class CommentView(Payload):
+class CommentView(View, of=Comment, only=("comment_id", "post_id", "text", "created_at")):
     """A comment with its author."""
 
-    comment_id: str
-    post_id: str
     author: Person
-    text: str
-    created_at: Timestamp
-
-
-def view_of(view: type[V], item: Any, **more: Any) -> V:
-    """A view of an item: its fields of the same names, and what is given beside them."""
-    own = {name: getattr(item, name) for name in view.model_fields if name not in more}
-    return view(**own, **more)
 
 
 async def people(db: AsyncDb, ids: Iterable[str]) -> dict[str, Person]:
     """The users of a list, in one batch."""
     refs = [UserProfile.key(user_id=one) for one in sorted(set(ids))]
     found = await db.get_many(refs)
-    return {one.user_id: view_of(Person, one) for one in found if one is not None}
+    return {one.user_id: Person.of(one) for one in found if one is not None}
 
 
 async def show_posts(db: AsyncDb, posts: Sequence[Post], reader_id: str) -> list[PostView]:
@@ -129,10 +98,10 @@ async def show_posts(db: AsyncDb, posts: Sequence[Post], reader_id: str) -> list
     if reader_id:  # nobody in particular likes nothing
         refs += [Like.key(post_id=post.post_id, user_id=reader_id) for post in posts]
     found = [one for one in await db.get_many(refs) if one is not None]
-    authors = {one.user_id: view_of(Person, one) for one in found if isinstance(one, UserProfile)}
+    authors = {one.user_id: Person.of(one) for one in found if isinstance(one, UserProfile)}
     liked = {one.post_id for one in found if isinstance(one, Like)}
     return [
-        view_of(PostView, post, author=authors[post.user_id], liked=post.post_id in liked)
+        PostView.of(post, author=authors[post.user_id], liked=post.post_id in liked)
         for post in posts
         if post.user_id in authors
     ]
@@ -142,7 +111,7 @@ async def show_comments(db: AsyncDb, comments: Sequence[Comment]) -> list[Commen
     """Comments with their authors, in one batch."""
     authors = await people(db, (one.user_id for one in comments))
     return [
-        view_of(CommentView, one, author=authors[one.user_id])
+        CommentView.of(one, author=authors[one.user_id])
         for one in comments
         if one.user_id in authors
     ]

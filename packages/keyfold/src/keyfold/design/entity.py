@@ -126,6 +126,8 @@ class Entity(BaseModel):
             self,
             *args: PathChange[Self],
             where: Callable[[Self], object] | None = None,
+            expected_version: int | None = None,
+            refuse: Exception | None = None,
             **changes: Any,
         ) -> Self:
             """The signature of `db.update` for this entity; generated types narrow it."""

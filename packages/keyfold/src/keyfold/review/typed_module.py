@@ -152,9 +152,13 @@ class _TypesText:
                 body.append(f"    {name}: ClassVar[{kind}[{own}]]{ignored}")
             elif not parents:
                 body.append(f"    {name}: ClassVar[{self._type_name(type(declared))}]")
-        where = f"where: collections.abc.Callable[[of.{spec.name}], object] | None = ..."
+        beside = [
+            f"where: collections.abc.Callable[[of.{spec.name}], object] | None = ...",
+            *(["expected_version: int | None = ..."] if spec.version is not None else ()),
+            "refuse: Exception | None = ...",
+        ]
         changes = [f"{name}: {self._assignable(spec, name)} = ..." for name in _changeable(spec)]
-        body.append(self._method(spec, "__changes__", [where, *changes]))
+        body.append(self._method(spec, "__changes__", [*beside, *changes]))
         if spec.role != "pointer":
             moves = [f"{name}: {self._annotation(spec, name)} = ..." for name in _movable(spec)]
             body.append(self._method(spec, "__moves__", moves))

@@ -157,14 +157,22 @@ class AsyncDb(Handle):
             for item in await self.run(batch.scan_page(self.context, entity, walks)):
                 yield item
 
-    async def create(self, new: E) -> E:
-        """Write a new item; fails if an item with the same key exists."""
-        (written,) = await self.transact(transaction.create(new))
+    async def create(self, new: E, *, refuse: Exception | None = None) -> E:
+        """Write a new item; fails if an item with the same key exists, with `refuse` if it is
+        given.
+        """
+        (written,) = await self.transact(transaction.create(new, refuse=refuse))
         return written
 
-    async def put(self, new: E, *, where: Callable[[E], object] | None = None) -> E:
-        """Write an item, replacing the one that exists."""
-        (written,) = await self.transact(transaction.put(new, where=where))
+    async def put(
+        self,
+        new: E,
+        *,
+        where: Callable[[E], object] | None = None,
+        refuse: Exception | None = None,
+    ) -> E:
+        """Write an item, replacing the one that exists; `refuse` is raised if `where` fails."""
+        (written,) = await self.transact(transaction.put(new, where=where, refuse=refuse))
         return written
 
     async def update(
@@ -174,7 +182,11 @@ class AsyncDb(Handle):
         *args: P.args,
         **changes: P.kwargs,
     ) -> E:
-        """Change fields; None or `clear` removes a value, other fields keep theirs."""
+        """Change fields; None or `clear` removes a value, other fields keep theirs.
+
+        Beside fields: `where`, `expected_version`, and `refuse`, which is raised if the item is
+        missing or `where` fails.
+        """
         flow = transaction.change(self.context, target, args, changes)
         written: E = await self.run(flow, f"update {ref_of(target).entity.__name__}")
         return written
@@ -198,6 +210,7 @@ class AsyncDb(Handle):
         where: Callable[[E], object] | None = None,
         must_exist: bool = False,
         returning: Literal[False] = False,
+        refuse: Exception | None = None,
     ) -> None: ...
     @overload
     async def delete(
@@ -208,6 +221,7 @@ class AsyncDb(Handle):
         where: Callable[[E], object] | None = None,
         must_exist: bool = False,
         returning: Literal[True],
+        refuse: Exception | None = None,
     ) -> E | None: ...
     async def delete(
         self,
@@ -217,14 +231,13 @@ class AsyncDb(Handle):
         where: Callable[[E], object] | None = None,
         must_exist: bool = False,
         returning: bool = False,
+        refuse: Exception | None = None,
     ) -> E | None:
         """Delete an item and everything derived from it; `returning=True` returns the old
         item, or None.
         """
-        gone: Delete[E | None] = (
-            transaction.delete(target, where=where, must_exist=must_exist, returning=True)
-            if returning
-            else transaction.delete(target, where=where, must_exist=must_exist)
+        gone: Delete[E | None] = transaction.delete(  # type: ignore[call-overload]
+            target, where=where, must_exist=must_exist, returning=returning, refuse=refuse
         )
         (found,) = await self.transact(gone)
         return found

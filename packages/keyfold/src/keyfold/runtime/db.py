@@ -152,14 +152,22 @@ class Db(Handle):
         while not all(walk.ended for walk in walks):
             yield from self.run(batch.scan_page(self.context, entity, walks))
 
-    def create(self, new: E) -> E:
-        """Write a new item; fails if an item with the same key exists."""
-        (written,) = self.transact(transaction.create(new))
+    def create(self, new: E, *, refuse: Exception | None = None) -> E:
+        """Write a new item; fails if an item with the same key exists, with `refuse` if it is
+        given.
+        """
+        (written,) = self.transact(transaction.create(new, refuse=refuse))
         return written
 
-    def put(self, new: E, *, where: Callable[[E], object] | None = None) -> E:
-        """Write an item, replacing the one that exists."""
-        (written,) = self.transact(transaction.put(new, where=where))
+    def put(
+        self,
+        new: E,
+        *,
+        where: Callable[[E], object] | None = None,
+        refuse: Exception | None = None,
+    ) -> E:
+        """Write an item, replacing the one that exists; `refuse` is raised if `where` fails."""
+        (written,) = self.transact(transaction.put(new, where=where, refuse=refuse))
         return written
 
     def update(
@@ -169,7 +177,11 @@ class Db(Handle):
         *args: P.args,
         **changes: P.kwargs,
     ) -> E:
-        """Change fields; None or `clear` removes a value, other fields keep theirs."""
+        """Change fields; None or `clear` removes a value, other fields keep theirs.
+
+        Beside fields: `where`, `expected_version`, and `refuse`, which is raised if the item is
+        missing or `where` fails.
+        """
         flow = transaction.change(self.context, target, args, changes)
         written: E = self.run(flow, f"update {ref_of(target).entity.__name__}")
         return written
@@ -191,6 +203,7 @@ class Db(Handle):
         where: Callable[[E], object] | None = None,
         must_exist: bool = False,
         returning: Literal[False] = False,
+        refuse: Exception | None = None,
     ) -> None: ...
     @overload
     def delete(
@@ -201,6 +214,7 @@ class Db(Handle):
         where: Callable[[E], object] | None = None,
         must_exist: bool = False,
         returning: Literal[True],
+        refuse: Exception | None = None,
     ) -> E | None: ...
     def delete(
         self,
@@ -210,14 +224,13 @@ class Db(Handle):
         where: Callable[[E], object] | None = None,
         must_exist: bool = False,
         returning: bool = False,
+        refuse: Exception | None = None,
     ) -> E | None:
         """Delete an item and everything derived from it; `returning=True` returns the old
         item, or None.
         """
-        gone: Delete[E | None] = (
-            transaction.delete(target, where=where, must_exist=must_exist, returning=True)
-            if returning
-            else transaction.delete(target, where=where, must_exist=must_exist)
+        gone: Delete[E | None] = transaction.delete(  # type: ignore[call-overload]
+            target, where=where, must_exist=must_exist, returning=returning, refuse=refuse
         )
         (found,) = self.transact(gone)
         return found

@@ -84,7 +84,8 @@ def _expand_put(context: Context, plan: Plan, intent: Put[Entity]) -> Flow[Entit
             update = _as_update(spec, old, replace(intent, new=stamp(context, intent.new)[0]))
             if not stamp_update(context, update).changes:
                 if update.condition is not None:
-                    yield from expand(context, plan, Check(update.ref, update.condition))
+                    same = Check(update.ref, update.condition, refuse=update.refuse)
+                    yield from expand(context, plan, same)
                 return old
             return (yield from _expand_update(context, plan, update, read=old)) or intent.new
     if not (plan.entailing or intent.counted):
@@ -108,7 +109,7 @@ def _as_update(spec: EntitySpec, old: Entity, intent: Put) -> Update:
             continue
         empty = value is None or (field.kind.endswith("_set") and not value)
         changes[name] = change.clear if empty else change.Set(value)
-    return Update(intent.new.ref(), changes, intent.condition)
+    return Update(intent.new.ref(), changes, intent.condition, refuse=intent.refuse)
 
 
 def _expand_update(

@@ -21,7 +21,7 @@ from keyfold.errors import (
 )
 from keyfold.runtime import changes as change
 from keyfold.runtime.expression import Expressions
-from keyfold.runtime.intent import Check, Delete, Update
+from keyfold.runtime.intent import Check, Delete, Intent, Update
 from keyfold.runtime.steps import step_refused
 from keyfold.runtime.validity import looked_at, objection
 
@@ -160,6 +160,8 @@ def refusal_of(
             refused = step_refused(spec, intent, spec.decode(item))
             if refused is not None:
                 return refused
+        if isinstance(intent, Update) and not has_version(spec, item, intent.expected_version):
+            return VersionConflict(f"{ref} was changed by another writer after it was read")
         if old is not None and _differs(spec, old, item, intent):
             return VersionConflict(f"{ref} was changed by another writer after it was read")
         if old is not None and not isinstance(intent, Check):
@@ -177,10 +179,24 @@ def refusal_of(
     return refusal
 
 
+def named_problem(intent: Intent, problem: Exception) -> Exception:
+    """The error that the caller named for this, if any: not for versions, uniques and states."""
+    named: Exception | None = getattr(intent, "refuse", None)
+    failed = isinstance(problem, AlreadyExists | NotFound | ConditionFailed)
+    return named if failed and named is not None else problem
+
+
 def not_met(ref: Ref[Any], condition: Condition | None, item: WireItem | None) -> ConditionFailed:
     """The error for a condition that the stored item does not meet."""
     shown = "its condition" if condition is None else condition_text(condition)
     return ConditionFailed(f"{ref}: {shown} does not hold", item)
+
+
+def has_version(spec: EntitySpec, item: WireItem, expected: int | None) -> bool:
+    """Whether an item has the expected version, if one is expected."""
+    if expected is None or spec.version is None:
+        return True
+    return bool(item.get(spec.version.attribute, {}).get("N") == str(expected))
 
 
 def _differs(

@@ -1,4 +1,7 @@
-"""Intents: what a caller wants written, before it is known which requests that takes."""
+"""Intents: what a caller wants written, before it is known which requests that takes.
+
+An intent's `refuse` is the error that its caller gets when its condition fails.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +44,7 @@ class Put(Write[E], Generic[E]):
     counted: bool = False
     moved: bool = False
     carried: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    refuse: Exception | None = field(default=None, compare=False)
 
 
 IfMissing: TypeAlias = Literal["refuse", "skip", "create"] | Callable[[], Entity]
@@ -64,6 +68,8 @@ class Update(Write[T_co], Generic[T_co]):
     if_missing: IfMissing = "refuse"
     steady: frozenset[str] = frozenset()
     stamps: str = ""
+    expected_version: int | None = None
+    refuse: Exception | None = field(default=None, compare=False)
 
     @property
     def read_before(self) -> Entity | None:
@@ -84,6 +90,7 @@ class Delete(Write[T_co], Generic[T_co]):
     must_exist: bool = False
     returning: bool = False
     carried: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    refuse: Exception | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,7 @@ class Check(Write[None]):
     ref: Ref[Any]
     condition: Condition | None = None
     lasting: bool = False
+    refuse: Exception | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

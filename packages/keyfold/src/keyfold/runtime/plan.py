@@ -137,12 +137,14 @@ def _join(first: Step, second: Step) -> Step | None:
         case Delete() as one, Delete() as other:
             both = all_of(one.condition, other.condition)
             must_exist = one.must_exist or other.must_exist
-            return replace(first, intent=replace(one, condition=both, must_exist=must_exist))
+            refuse = one.refuse or other.refuse
+            joined = replace(one, condition=both, must_exist=must_exist, refuse=refuse)
+            return replace(first, intent=joined)
         case Delete(), Update():
             return first
         case Update() as one, Delete() as other:
             both = all_of(one.condition, other.condition)
-            return Step(replace(other, condition=both), old)
+            return Step(replace(other, condition=both, refuse=other.refuse or one.refuse), old)
         case Update() as one, Update() as other:
             return Step(_joined_updates(one, other), old, second.new, second.wire)
         case Put() as one, Update():
@@ -170,6 +172,10 @@ def _joined_updates(first: Update, second: Update) -> Update:
         condition=all_of(first.condition, second.condition),
         if_missing=[*made, *stated, "skip"][0],
         steady=first.steady | second.steady,
+        expected_version=(
+            second.expected_version if first.expected_version is None else first.expected_version
+        ),
+        refuse=first.refuse or second.refuse,
     )
 
 
@@ -223,7 +229,8 @@ def _with_check(step: Step, check: Check) -> Step:
     elif isinstance(intent, Check):
         intent = replace(intent, lasting=intent.lasting or check.lasting)
     both = all_of(intent.condition, check.condition)
-    return Step(replace(intent, condition=both), step.old, step.new, step.wire)
+    joined = replace(intent, condition=both, refuse=intent.refuse or check.refuse)
+    return Step(joined, step.old, step.new, step.wire)
 
 
 def _combine(first: Change | None, second: Change) -> Change:

@@ -22,6 +22,7 @@ from keyfold.runtime.guard import (
     CopiesMissing,
     Lingering,
     StoredOtherwise,
+    named_problem,
 )
 from keyfold.runtime.intent import Delete, Intent, Put, Update
 from keyfold.runtime.plan import Plan
@@ -101,11 +102,17 @@ def _refusal(write: WireWrite, item: dict[str, Any] | None) -> Exception:
     if isinstance(problem, Lingering):
         return problem
     raced = (
-        (isinstance(problem, VersionConflict) and getattr(intent, "read_before", None) is None)
+        (isinstance(problem, VersionConflict) and not _is_the_callers(intent))
         or (isinstance(problem, NotFound) and getattr(intent, "if_missing", None) == "skip")
         or (isinstance(problem, AlreadyExists) and isinstance(intent, Put) and intent.unless_raced)
     )
-    return TransactionConflict(str(problem)) if raced else problem
+    return TransactionConflict(str(problem)) if raced else named_problem(intent, problem)
+
+
+def _is_the_callers(intent: Intent) -> bool:
+    """Whether the version that an item should have comes from the caller, and not from our read."""
+    stated = getattr(intent, "expected_version", None) is not None
+    return stated or getattr(intent, "read_before", None) is not None
 
 
 def _explain(cancelled: TransactionCanceled, writes: Sequence[WireWrite]) -> Exception:

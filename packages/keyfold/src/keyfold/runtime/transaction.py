@@ -30,30 +30,39 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def create(new: E) -> Put[E]:
-    """Create an item; fails if one with the same key exists."""
+def create(new: E, *, refuse: Exception | None = None) -> Put[E]:
+    """Create an item; fails if one with the same key exists, with `refuse` if it is given."""
     refuse_copy(type(checked_item(new)), "create")
-    return Put(new)
+    return Put(new, refuse=refuse)
 
 
-def put(new: E, *, where: Where[E] | None = None) -> Put[E]:
-    """Write an item, replacing the one that exists."""
+def put(new: E, *, where: Where[E] | None = None, refuse: Exception | None = None) -> Put[E]:
+    """Write an item, replacing the one that exists; `refuse` is raised if `where` fails."""
     refuse_copy(type(checked_item(new)), "put")
-    return Put(new, absent=False, condition=_condition(type(new), where))
+    return Put(new, absent=False, condition=_condition(type(new), where), refuse=refuse)
 
 
 def update(target: Writable[P, T], /, *args: P.args, **changes: P.kwargs) -> Update[T]:
-    """Change an item; a versioned item passed itself must be unchanged since it was read."""
+    """Change an item; a versioned item passed itself must be unchanged since it was read.
+
+    With `expected_version` the item must have that version, however old the one passed is.
+    `refuse` is raised if the item is missing or `where` fails.
+    """
     given: dict[str, Any] = dict(changes)
-    where = given.pop("where", None)
+    where, refuse = given.pop("where", None), given.pop("refuse", None)
+    expected = given.pop("expected_version", None)
     ref = ref_of(target)
+    if expected is not None and ref.entity.__spec__.version is None:
+        raise PlanError(f"{ref.entity.__name__} has no version that could be expected")
     given |= _changes_at(ref, args, given)
     refuse_copy(ref.entity, "update")
     return Update(
         ref,
         read_changes(ref.entity.__spec__, given),
         condition=_condition(ref.entity, where),
-        given=target if isinstance(target, Entity) else None,
+        given=target if isinstance(target, Entity) and expected is None else None,
+        expected_version=expected,
+        refuse=refuse,
     )
 
 
@@ -96,6 +105,7 @@ def delete(
     where: Where[E] | None = None,
     must_exist: bool = False,
     returning: Literal[False] = False,
+    refuse: Exception | None = None,
 ) -> Delete[None]: ...
 @overload
 def delete(
@@ -105,6 +115,7 @@ def delete(
     where: Where[E] | None = None,
     must_exist: bool = False,
     returning: Literal[True],
+    refuse: Exception | None = None,
 ) -> Delete[E | None]: ...
 def delete(
     target: E | Ref[E],
@@ -113,19 +124,28 @@ def delete(
     where: Where[E] | None = None,
     must_exist: bool = False,
     returning: bool = False,
+    refuse: Exception | None = None,
 ) -> Delete[Any]:
-    """Delete an item; `returning=True` returns the old item, or None."""
+    """Delete an item; `returning=True` returns the old item, or None.
+
+    `refuse` is raised if the item must exist and does not, or `where` fails.
+    """
     ref = ref_of(target)
     refuse_copy(ref.entity, "delete")
     must_exist = must_exist or where is not None
     versioned = ref.entity.__spec__.version is not None
     known = target if versioned and isinstance(target, Entity) else None
-    return Delete(ref, _condition(ref.entity, where), known, must_exist, returning)
+    condition = _condition(ref.entity, where)
+    return Delete(ref, condition, known, must_exist, returning, refuse=refuse)
 
 
-def check(target: Ref[E], /, *, where: Where[E] | None = None) -> Check:
-    """Require that the item exists or meets a condition, without writing it."""
-    return Check(checked_ref(target), _condition(target.entity, where))
+def check(
+    target: Ref[E], /, *, where: Where[E] | None = None, refuse: Exception | None = None
+) -> Check:
+    """Require that the item exists or meets a condition, without writing it; otherwise `refuse`
+    is raised.
+    """
+    return Check(checked_ref(target), _condition(target.entity, where), refuse=refuse)
 
 
 def commit(context: Context, intents: Sequence[Intent], token: str | None) -> Flow[tuple[Any, ...]]:

@@ -136,6 +136,9 @@ def update_write(
         conditions.append(f"attribute_exists({expressions.name(spec.table.schema.partition)})")
     if old is not None:
         conditions += unchanged_guards(expressions, spec, old, stored, intent)
+    if intent.expected_version is not None and spec.version is not None:
+        name = expressions.name(spec.version.attribute)
+        conditions.append(f"{name} = {expressions.value({'N': str(intent.expected_version)})}")
     if not intent.counting:
         conditions += limits(expressions, spec, intent)
     if spec.states:

@@ -24,6 +24,7 @@ from keyfold.runtime.guard import (
     CopiesMissing,
     Lingering,
     StoredOtherwise,
+    named_problem,
 )
 from keyfold.runtime.intent import Delete, Intent, Maintainer, Put
 from keyfold.runtime.plan import Plan
@@ -47,7 +48,10 @@ def commit(
         # created in the same commit finds it.
         for place in sorted(range(len(intents)), key=lambda i: not isinstance(intents[i], Put)):
             plan.latest = None
-            plan.results[place] = yield from expand(context, plan, intents[place])
+            try:
+                plan.results[place] = yield from expand(context, plan, intents[place])
+            except NotFound as absent:
+                raise named_problem(intents[place], absent) from absent
             plan.asked[place] = plan.latest
         plan.entailing = True
         deleted: list[tuple[Maintainer, Entity]] = []

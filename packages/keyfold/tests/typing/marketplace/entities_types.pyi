@@ -114,6 +114,8 @@ class User(Entity):
         self,
         *_at: PathChange[of.User],
         where: collections.abc.Callable[[of.User], object] | None = ...,
+        expected_version: int | None = ...,
+        refuse: Exception | None = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
         email: Given[str] = ...,
@@ -148,6 +150,8 @@ class Shop(Entity):
         self,
         *_at: PathChange[of.Shop],
         where: collections.abc.Callable[[of.Shop], object] | None = ...,
+        expected_version: int | None = ...,
+        refuse: Exception | None = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
         owner_id: Given[str] = ...,
@@ -196,6 +200,8 @@ class Product(Entity):
         self,
         *_at: PathChange[of.Product],
         where: collections.abc.Callable[[of.Product], object] | None = ...,
+        expected_version: int | None = ...,
+        refuse: Exception | None = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
         shop_id: Given[str] = ...,
@@ -232,6 +238,7 @@ class Tagged(Entity):
         self,
         *_at: PathChange[of.Tagged],
         where: collections.abc.Callable[[of.Tagged], object] | None = ...,
+        refuse: Exception | None = ...,
     ) -> of.Tagged: ...
 
 class HoldKey(KeyOf[of.Hold]):
@@ -254,6 +261,7 @@ class Hold(Entity):
         self,
         *_at: PathChange[of.Hold],
         where: collections.abc.Callable[[of.Hold], object] | None = ...,
+        refuse: Exception | None = ...,
         pieces: GivenNumber[int] = ...,
         until: Given[datetime.datetime] | Clear | None = ...,
     ) -> of.Hold: ...
@@ -279,6 +287,7 @@ class CartLine(Entity):
         self,
         *_at: PathChange[of.CartLine],
         where: collections.abc.Callable[[of.CartLine], object] | None = ...,
+        refuse: Exception | None = ...,
         pieces: GivenNumber[int] = ...,
     ) -> of.CartLine: ...
     def __moves__(
@@ -321,6 +330,8 @@ class Order(Entity):
         self,
         *_at: PathChange[of.Order],
         where: collections.abc.Callable[[of.Order], object] | None = ...,
+        expected_version: int | None = ...,
+        refuse: Exception | None = ...,
         created_at: Given[datetime.datetime] | Clear | None = ...,
         updated_at: Given[datetime.datetime] | Clear | None = ...,
         user_id: Given[str] = ...,
@@ -355,6 +366,7 @@ class OrderLine(Entity):
         self,
         *_at: PathChange[of.OrderLine],
         where: collections.abc.Callable[[of.OrderLine], object] | None = ...,
+        refuse: Exception | None = ...,
         product_id: Given[str] = ...,
         pieces: GivenNumber[int] = ...,
         price: GivenNumber[decimal.Decimal] = ...,
@@ -380,6 +392,7 @@ class Payment(Entity):
         self,
         *_at: PathChange[of.Payment],
         where: collections.abc.Callable[[of.Payment], object] | None = ...,
+        refuse: Exception | None = ...,
         reference: Given[str] = ...,
         means: Given[of.Card | of.Transfer] = ...,
     ) -> of.Payment: ...
@@ -413,6 +426,7 @@ class Review(Entity):
         self,
         *_at: PathChange[of.Review],
         where: collections.abc.Callable[[of.Review], object] | None = ...,
+        refuse: Exception | None = ...,
         at: Given[datetime.datetime] = ...,
         stars: GivenNumber[int] = ...,
         text: Given[str] = ...,
@@ -447,6 +461,7 @@ class Follow(Entity):
         self,
         *_at: PathChange[of.Follow],
         where: collections.abc.Callable[[of.Follow], object] | None = ...,
+        refuse: Exception | None = ...,
     ) -> of.Follow: ...
     def __moves__(
         self,
@@ -470,6 +485,7 @@ class News(Entity):
         self,
         *_at: PathChange[of.News],
         where: collections.abc.Callable[[of.News], object] | None = ...,
+        refuse: Exception | None = ...,
         text: Given[str] = ...,
     ) -> of.News: ...
     def __moves__(
@@ -496,6 +512,7 @@ class FeedItem(Entity):
         self,
         *_at: PathChange[of.FeedItem],
         where: collections.abc.Callable[[of.FeedItem], object] | None = ...,
+        refuse: Exception | None = ...,
         shop_id: Given[str] = ...,
         text: Given[str] = ...,
         expires_at: Given[datetime.datetime] | Clear | None = ...,
@@ -521,6 +538,7 @@ class AuditEntry(Entity):
         self,
         *_at: PathChange[of.AuditEntry],
         where: collections.abc.Callable[[of.AuditEntry], object] | None = ...,
+        refuse: Exception | None = ...,
         actor_id: Given[str] = ...,
         action: Given[str] = ...,
     ) -> of.AuditEntry: ...

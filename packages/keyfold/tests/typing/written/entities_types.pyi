@@ -76,6 +76,8 @@ class User(Entity):
         self,
         *_at: PathChange[of.User],
         where: collections.abc.Callable[[of.User], object] | None = ...,
+        expected_version: int | None = ...,
+        refuse: Exception | None = ...,
         name: Given[str] = ...,
         initial: Given[str] | Clear | None = ...,
         found_as: Given[str] | Clear | None = ...,
@@ -104,6 +106,8 @@ class Group(Entity):
         self,
         *_at: PathChange[of.Group],
         where: collections.abc.Callable[[of.Group], object] | None = ...,
+        expected_version: int | None = ...,
+        refuse: Exception | None = ...,
         name: Given[str] = ...,
         owner_id: Given[str] = ...,
         private: Given[bool] = ...,
@@ -142,6 +146,7 @@ class Membership(Entity):
         self,
         *_at: PathChange[of.Membership],
         where: collections.abc.Callable[[of.Membership], object] | None = ...,
+        refuse: Exception | None = ...,
         group_name: Given[str] = ...,
         user_name: Given[str] = ...,
         joined_at: Given[datetime.datetime] | Clear | None = ...,
@@ -174,6 +179,8 @@ class Hangout(Entity):
         self,
         *_at: PathChange[of.Hangout],
         where: collections.abc.Callable[[of.Hangout], object] | None = ...,
+        expected_version: int | None = ...,
+        refuse: Exception | None = ...,
         host_id: Given[str] = ...,
         host_name: Given[str] = ...,
         title: Given[str] = ...,
@@ -225,6 +232,7 @@ class Response(Entity):
         self,
         *_at: PathChange[of.Response],
         where: collections.abc.Callable[[of.Response], object] | None = ...,
+        refuse: Exception | None = ...,
         user_name: Given[str] = ...,
         answer: Given[of.Answer] = ...,
         group_id: Given[str] | Clear | None = ...,
@@ -264,6 +272,7 @@ class GroupHangout(Entity):
         self,
         *_at: PathChange[of.GroupHangout],
         where: collections.abc.Callable[[of.GroupHangout], object] | None = ...,
+        refuse: Exception | None = ...,
     ) -> of.GroupHangout: ...
 
 class UserHangoutKey(KeyOf[of.UserHangout]):
@@ -287,4 +296,5 @@ class UserHangout(Entity):
         self,
         *_at: PathChange[of.UserHangout],
         where: collections.abc.Callable[[of.UserHangout], object] | None = ...,
+        refuse: Exception | None = ...,
     ) -> of.UserHangout: ...

@@ -8,7 +8,7 @@ from typing import Any
 from keyfold import check
 from keyfold.runtime import Intent
 from keyfold_systems.gg_core.entities import Group, GroupMember, Role, Room, User
-from keyfold_systems.gg_core.views import Person, view_of
+from keyfold_systems.gg_core.views import Person
 from keyfold_web import Arguments, Identity, Service, rule
 
 
@@ -24,7 +24,7 @@ class Part(Service):
         """Users by id, in one batch."""
         refs = [User.key(user_id=one) for one in sorted(set(ids))]
         found = await self.db.get_many(refs)
-        return {one.user_id: view_of(Person, one) for one in found if one is not None}
+        return {one.user_id: Person.of(one) for one in found if one is not None}
 
     async def names(self, actors: Iterable[str]) -> dict[str, str]:
         """What users and groups are called, in one batch."""

@@ -13,7 +13,7 @@ from keyfold.streams import Change
 from keyfold_systems.gg_core import patterns
 from keyfold_systems.gg_core.entities import Message, Room, RoomOfUser
 from keyfold_systems.gg_core.operations.access import Part, in_room, profile_of
-from keyfold_systems.gg_core.views import Hours, MessageView, NewRoom, RoomView, Said, view_of
+from keyfold_systems.gg_core.views import Hours, MessageView, NewRoom, RoomView, Said
 from keyfold_web import (
     Identity,
     Invalid,
@@ -46,13 +46,13 @@ class Chat(Part):
     @query("/users/{user_id}/rooms", allow=itself("user_id"))
     async def rooms(self, user_id: str, page: PageRequest) -> Page[RoomView]:
         """Your rooms."""
-        found = await patterns.rooms_of_user.after(page.cursor)(self.db, user_id, limit=page.limit)
+        found = await page.read(self.db, patterns.rooms_of_user, user_id)
         rooms = await self.db.get_many([Room.key(room_id=one.room_id) for one in found])
         there = [one for one in rooms if one is not None]
         people = await self.people(member for one in there for member in one.members)
         return Page(
             [
-                view_of(RoomView, one, people=[people[m] for m in one.members if m in people])
+                RoomView.of(one, people=[people[m] for m in one.members if m in people])
                 for one in there
             ],
             found.cursor,
@@ -78,7 +78,7 @@ class Chat(Part):
     @query("/rooms/{room_id}/messages", allow=in_room)
     async def history(self, room_id: str, page: PageRequest) -> Page[MessageView]:
         """The messages of a room, newest first."""
-        found = await patterns.history.after(page.cursor)(self.db, room_id, limit=page.limit)
+        found = await page.read(self.db, patterns.history, room_id)
         return Page(await self._messages(found.items), found.cursor)
 
     @subscription(Message, allow=in_room)
@@ -91,7 +91,7 @@ class Chat(Part):
 
     async def _messages(self, found: Sequence[Message]) -> list[MessageView]:
         names = await self.names(one.user_id for one in found)
-        return [view_of(MessageView, one, user_name=names.get(one.user_id, "")) for one in found]
+        return [MessageView.of(one, user_name=names.get(one.user_id, "")) for one in found]
 
 
 def room_of_two(members: Sequence[str]) -> str:

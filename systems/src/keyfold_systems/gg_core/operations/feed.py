@@ -19,7 +19,7 @@ from keyfold_systems.gg_core.entities import (
 )
 from keyfold_systems.gg_core.media import MediaStore, Upload
 from keyfold_systems.gg_core.operations.access import Part, profile_of
-from keyfold_systems.gg_core.views import Entry, NewActivity, view_of
+from keyfold_systems.gg_core.views import Entry, NewActivity
 from keyfold_web import (
     Conflict,
     Identity,
@@ -68,8 +68,7 @@ class Feeds(Part):
         group = await self.db.find(Group.key(group_id=user_id))
         if group is not None and await self.role(user_id, caller.id) is None:
             raise NotAllowed("Only its members see what a group does.")
-        read = patterns.activities.after(page.cursor)
-        found = await read(self.db, user_id, limit=page.limit)
+        found = await page.read(self.db, patterns.activities, user_id)
         return Page(await self._entries(found.items), found.cursor)
 
     @query("/users/{user_id}/feed", allow=itself("user_id"))
@@ -115,8 +114,7 @@ class Feeds(Part):
         flags = await self.db.get_many([Promotion.key(user_id=one) for one in actors])
         promoted = {one.user_id for one in flags if one is not None and one.fanout_enabled}
         return [
-            view_of(
-                Entry,
+            Entry.of(
                 one,
                 actor_name=names.get(one.actor_id, ""),
                 promoted=one.actor_id in promoted,

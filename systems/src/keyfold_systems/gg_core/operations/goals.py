@@ -48,7 +48,7 @@ class Goals(Part):
     @query("/users/{user_id}/goals", allow=itself("user_id"))
     async def goals(self, user_id: str, page: PageRequest) -> Page[Goal]:
         """Your goals, newest first."""
-        return await patterns.goals.after(page.cursor)(self.db, user_id, limit=page.limit)
+        return await page.read(self.db, patterns.goals, user_id)
 
     @mutation("/goals/{goal_id}/tasks", allow=authenticated, status=201)
     async def create_task(self, goal_id: str, input: NewTask, caller: Identity) -> Task:
@@ -71,13 +71,12 @@ class Goals(Part):
     async def tasks(self, user_id: str, goal_id: str, page: PageRequest) -> Page[Task]:
         """The tasks of a goal of yours."""
         await self.db.get(Goal.key(user_id=user_id, goal_id=goal_id))
-        read = patterns.tasks_of_goal.after(page.cursor)
-        return await read(self.db, goal_id, limit=page.limit)
+        return await page.read(self.db, patterns.tasks_of_goal, goal_id)
 
     @query("/users/{user_id}/tasks", allow=itself("user_id"))
     async def tasks_due(self, user_id: str, page: PageRequest) -> Page[Task]:
         """Your tasks that are due at some time, the first one first."""
-        return await patterns.tasks_due.after(page.cursor)(self.db, user_id, limit=page.limit)
+        return await page.read(self.db, patterns.tasks_due, user_id)
 
     # Quests
 
@@ -129,7 +128,7 @@ class Goals(Part):
     @query("/users/{user_id}/quests", allow=itself("user_id"))
     async def quests(self, user_id: str, page: PageRequest) -> Page[Quest]:
         """Your quests, newest first."""
-        return await patterns.quests.after(page.cursor)(self.db, user_id, limit=page.limit)
+        return await page.read(self.db, patterns.quests, user_id)
 
     @query("/users/{user_id}/quests/{quest_id}", allow=itself("user_id"))
     async def quest(self, user_id: str, quest_id: str) -> Quest:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from keyfold import Page, check, create, new_ulid
-from keyfold.errors import AlreadyExists, ConditionFailed
 from keyfold.fields import one_spelling
-from keyfold.runtime import Intent
 from keyfold_systems.gg_core import patterns
 from keyfold_systems.gg_core.entities import (
     Follow,
@@ -30,7 +28,6 @@ from keyfold_systems.gg_core.views import (
     Person,
     Profile,
     UserChange,
-    view_of,
 )
 from keyfold_web import (
     Conflict,
@@ -55,10 +52,8 @@ class People(Part):
     async def create_user(self, input: NewUser, caller: Identity) -> User:
         """Create your profile; nickname and email are yours alone."""
         new = User(user_id=caller.id, created_at=self.db.context.now(), **dict(input))
-        try:
-            return await self.db.create(new)
-        except AlreadyExists:
-            raise Conflict("You have a profile.", code="PROFILE_EXISTS") from None
+        there = Conflict("You have a profile.", code="PROFILE_EXISTS")
+        return await self.db.create(new, refuse=there)
 
     @mutation("/users/{user_id}", method="PATCH", allow=itself("user_id"))
     async def update_user(self, user_id: str, input: UserChange) -> User:
@@ -76,31 +71,26 @@ class People(Part):
         user = await self.db.get(User.key(user_id=user_id))
         mine = await self.db.find(Follow.key(follower_id=caller.id, followee_id=user_id))
         counts = await self.counts(user_id)
-        return view_of(Profile, user, **dict(counts), followed_by_me=mine is not None)
+        return Profile.of(user, **dict(counts), followed_by_me=mine is not None)
 
     @query("/nicknames/{nickname}", allow=authenticated)
     async def user_by_nickname(self, nickname: str) -> Person:
         """A user by nickname."""
         found = await patterns.user_by_nickname(self.db, nickname)
         found = found or await patterns.user_by_nickname(self.db, one_spelling(nickname))
-        if found is None:
-            raise Missing.of("user", nickname)
-        return view_of(Person, found)
+        return Person.of(Missing.unless(found, "user", nickname))
 
     @query("/emails/{email}", allow=admin)
     async def user_by_email(self, email: str) -> User:
         """A user by email."""
         found = await patterns.user_by_email(self.db, email)
         found = found or await patterns.user_by_email(self.db, one_spelling(email))
-        if found is None:
-            raise Missing.of("user", email)
-        return found
+        return Missing.unless(found, "user", email)
 
     @query("/users/{user_id}/timeline", allow=itself("user_id"))
     async def timeline(self, user_id: str, page: PageRequest) -> Page[Owned]:
         """What you made: your profile, groups, goals, quests, and tasks by when they are due."""
-        read = patterns.timeline.after(page.cursor)
-        found = await read(self.db, user_id, limit=page.limit)
+        found = await page.read(self.db, patterns.timeline, user_id)
         return Page([_owned(one) for one in found.items], found.cursor)
 
     # Follows
@@ -110,13 +100,9 @@ class People(Part):
         """Follow a user; what they do comes into your feed."""
         if followee_id == caller.id:
             raise Invalid("followeeId", "is your own")
-        new = Follow(follower_id=caller.id, followee_id=followee_id)
-        try:
-            made, *_ = await self.db.transact(
-                create(new), profile_of(followee_id), profile_of(caller.id)
-            )
-        except AlreadyExists:
-            raise Conflict("You follow this user already.", code="ALREADY_FOLLOWED") from None
+        twice = Conflict("You follow this user already.", code="ALREADY_FOLLOWED")
+        edge = create(Follow(follower_id=caller.id, followee_id=followee_id), refuse=twice)
+        made, *_ = await self.db.transact(edge, profile_of(followee_id), profile_of(caller.id))
         return made
 
     @mutation("/following/{followee_id}", method="DELETE", allow=authenticated)
@@ -128,15 +114,14 @@ class People(Part):
     @query("/users/{user_id}/following", allow=authenticated)
     async def following(self, user_id: str, page: PageRequest) -> Page[Person]:
         """The users whom a user follows."""
-        found = await patterns.who_i_follow.after(page.cursor)(self.db, user_id, limit=page.limit)
+        found = await page.read(self.db, patterns.who_i_follow, user_id)
         people = await self.people(one.followee_id for one in found)
         return Page(list(people.values()), found.cursor)
 
     @query("/users/{user_id}/followers", allow=authenticated)
     async def followers(self, user_id: str, page: PageRequest) -> Page[Person]:
         """The followers of a user."""
-        read = patterns.who_follows_me.after(page.cursor)
-        found = await read(self.db, user_id, limit=page.limit)
+        found = await page.read(self.db, patterns.who_follows_me, user_id)
         people = await self.people(one.follower_id for one in found)
         return Page(list(people.values()), found.cursor)
 
@@ -168,46 +153,34 @@ class People(Part):
     @query("/groups/{group_id}/members", allow=group_member)
     async def members(self, group_id: str, page: PageRequest) -> Page[Member]:
         """The members of a group that you are in."""
-        found = await patterns.members.after(page.cursor)(self.db, group_id, limit=page.limit)
+        found = await page.read(self.db, patterns.members, group_id)
         people = await self.people(one.user_id for one in found)
         listed = [one for one in found if one.user_id in people]
-        return Page(
-            [view_of(Member, one, person=people[one.user_id]) for one in listed], found.cursor
-        )
+        return Page([Member.of(one, person=people[one.user_id]) for one in listed], found.cursor)
 
     @query("/users/{user_id}/groups", allow=itself("user_id"))
     async def my_groups(self, user_id: str, page: PageRequest) -> Page[Membership]:
         """The groups that you are in."""
-        found = await patterns.my_groups.after(page.cursor)(self.db, user_id, limit=page.limit)
+        found = await page.read(self.db, patterns.my_groups, user_id)
         names = await self.names(one.group_id for one in found)
         listed = [one for one in found if one.group_id in names]
-        return Page(
-            [view_of(Membership, one, name=names[one.group_id]) for one in listed], found.cursor
-        )
+        return Page([Membership.of(one, name=names[one.group_id]) for one in listed], found.cursor)
 
     @mutation("/groups/{group_id}/members", allow=authenticated, status=201)
     async def join_group(self, group_id: str, caller: Identity) -> GroupMember:
         """Join a group; what it does comes into your feed."""
-        new = self._member(group_id, caller.id, Role.MEMBER)
-        try:
-            made, *_ = await self.db.transact(
-                create(new), self._group(group_id), profile_of(caller.id)
-            )
-        except AlreadyExists:
-            raise Conflict("You are in this group already.", code="ALREADY_JOINED") from None
+        twice = Conflict("You are in this group already.", code="ALREADY_JOINED")
+        new = create(self._member(group_id, caller.id, Role.MEMBER), refuse=twice)
+        group = check(Group.key(group_id=group_id))
+        made, *_ = await self.db.transact(new, group, profile_of(caller.id))
         return made
 
     @mutation("/groups/{group_id}/members/me", method="DELETE", allow=authenticated)
     async def leave_group(self, group_id: str, caller: Identity) -> None:
         """Leave a group; its owner stays."""
-        ref = GroupMember.key(group_id=group_id, user_id=caller.id)
-        try:
-            await self.db.delete(ref, must_exist=True, where=lambda m: m.role != Role.OWNER)
-        except ConditionFailed:
-            raise Conflict("The owner of a group stays.", code="OWNER") from None
-
-    def _group(self, group_id: str) -> Intent:
-        return check(Group.key(group_id=group_id))
+        member = await self.db.get(GroupMember.key(group_id=group_id, user_id=caller.id))
+        owner = Conflict("The owner of a group stays.", code="OWNER")
+        await self.db.delete(member.ref(), where=lambda m: m.role != Role.OWNER, refuse=owner)
 
     def _member(self, group_id: str, user_id: str, role: Role) -> GroupMember:
         now = self.db.context.now()

@@ -71,8 +71,7 @@ class CriteriaOperations(ListingOperations):
         self, room_id: str, user_id: str, page: PageRequest
     ) -> Page[UserCriteria]:
         """What somebody looked for, newest first."""
-        read = patterns.criteria_of_user.after(page.cursor)
-        return await read(self.db, room_id, user_id, limit=page.limit)
+        return await page.read(self.db, patterns.criteria_of_user, room_id, user_id)
 
     @mutation("/rooms/{room_id}/combined-criteria", allow=member, status=201)
     async def combine_criteria(
@@ -127,8 +126,7 @@ class CriteriaOperations(ListingOperations):
     @query("/rooms/{room_id}/compatibility", allow=member)
     async def compatibility(self, room_id: str, page: PageRequest) -> Page[Compatibility]:
         """Scores over time, newest first."""
-        read = patterns.compatibility_history.after(page.cursor)
-        return await read(self.db, room_id, limit=page.limit)
+        return await page.read(self.db, patterns.compatibility_history, room_id)
 
     # What several of them need
 

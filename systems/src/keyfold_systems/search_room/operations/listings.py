@@ -46,10 +46,8 @@ class ListingOperations(RoomOperations):
     ) -> Page[Listing]:
         """A room's listings, all or by status."""
         if status is not None:
-            read = patterns.listings_by_status.after(page.cursor)
-            return await read(self.db, room_id, status, limit=page.limit)
-        every = patterns.room_listings.after(page.cursor)
-        return await every(self.db, room_id, limit=page.limit)
+            return await page.read(self.db, patterns.listings_by_status, room_id, status)
+        return await page.read(self.db, patterns.room_listings, room_id)
 
     @query("/rooms/{room_id}/listings/by-external-id", allow=member)
     async def listing_by_external_id(

@@ -123,7 +123,7 @@ class RoomOperations(Service):
     @query("/users/{user_id}/rooms", allow=itself("user_id"))
     async def rooms(self, user_id: str, page: PageRequest) -> Page[RoomCard]:
         """Your rooms."""
-        found = await patterns.user_rooms.after(page.cursor)(self.db, user_id, limit=page.limit)
+        found = await page.read(self.db, patterns.user_rooms, user_id)
         return Page(await show_rooms(self.db, found.items), found.cursor)
 
     @mutation("/rooms/{room_id}", method="PATCH", allow=owner)
@@ -198,11 +198,9 @@ class RoomOperations(Service):
     ) -> Page[ActivityView]:
         """What happened: newest first, or what came after a timestamp, in order."""
         if since is None:
-            newest = patterns.room_activities.after(page.cursor)
-            found = await newest(self.db, room_id, limit=page.limit)
+            found = await page.read(self.db, patterns.room_activities, room_id)
         else:
-            later = patterns.activities_after.after(page.cursor)
-            found = await later(self.db, room_id, since, limit=page.limit)
+            found = await page.read(self.db, patterns.activities_after, room_id, since)
         return Page(await show_activities(self.db, found.items), found.cursor)
 
     # What changes meanwhile

@@ -61,13 +61,15 @@ class Catalogs(Part):
     @query("/my-catalogs", allow=authenticated)
     async def list_my_catalogs(self, page: PageRequest, caller: Identity) -> Page[Catalog]:
         """Your catalogs."""
-        read = patterns.my_catalogs.after(page.cursor)
-        return await read(self.db, caller.id, limit=page.limit)
+        return await page.read(self.db, patterns.my_catalogs, caller.id)
 
     @query("/catalogs", allow=authenticated)
     async def list_public_catalogs(self, page: PageRequest) -> Page[ListedCatalog]:
         """Public catalogs, newest first, and whose they are."""
-        found = await patterns.public_catalogs.after(page.cursor)(self.db, limit=page.limit)
+        found = await page.read(
+            self.db,
+            patterns.public_catalogs,
+        )
         names = await self.names(one.owner_account_id for one in found)
         shown = [
             ListedCatalog(**fields_of(ListedCatalog, one), owner_name=names[one.owner_account_id])
@@ -89,9 +91,7 @@ class Catalogs(Part):
     ) -> Page[SellingSeason]:
         """The seasons that sell from a catalog of yours; they may be anybody's."""
         await self._own(catalog_id, caller)
-        found = await patterns.catalog_uses.after(page.cursor)(
-            self.db, catalog_id, limit=page.limit
-        )
+        found = await page.read(self.db, patterns.catalog_uses, catalog_id)
         shown = [SellingSeason(**fields_of(SellingSeason, one)) for one in found]
         return Page(shown, found.cursor)
 

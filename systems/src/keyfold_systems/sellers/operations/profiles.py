@@ -81,7 +81,7 @@ class Profiles(Part):
     @query("/profiles", allow=authenticated)
     async def list_my_profiles(self, page: PageRequest, caller: Identity) -> Page[SellerProfile]:
         """Your profiles."""
-        found = await patterns.my_profiles.after(page.cursor)(self.db, caller.id, limit=page.limit)
+        found = await page.read(self.db, patterns.my_profiles, caller.id)
         shown = [SellerProfile.of(one) for one in found if one.deleting_since is None]
         return Page(shown, found.cursor)
 

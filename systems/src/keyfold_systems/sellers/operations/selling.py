@@ -76,8 +76,7 @@ class Selling(Part):
     ) -> Page[Season]:
         """The seasons of a profile."""
         await self.require(profile_id, caller, "READ")
-        read = patterns.seasons_of_profile.after(page.cursor)
-        return await read(self.db, profile_id, limit=page.limit)
+        return await page.read(self.db, patterns.seasons_of_profile, profile_id)
 
     @mutation("/seasons/{season_id}", allow=authenticated, method="PATCH")
     async def update_season(
@@ -146,8 +145,7 @@ class Selling(Part):
     ) -> Page[Order]:
         """The orders of a season."""
         await self.season_for(season_id, profile_id, caller, "READ")
-        read = patterns.orders_of_season.after(page.cursor)
-        return await read(self.db, season_id, limit=page.limit)
+        return await page.read(self.db, patterns.orders_of_season, season_id)
 
     @query("/profiles/{profile_id}/orders", allow=authenticated)
     async def list_orders_by_profile(
@@ -155,8 +153,7 @@ class Selling(Part):
     ) -> Page[Order]:
         """The orders of a profile across all seasons, in their order in time."""
         await self.require(profile_id, caller, "READ")
-        read = patterns.orders_of_profile.after(page.cursor)
-        return await read(self.db, profile_id, limit=page.limit)
+        return await page.read(self.db, patterns.orders_of_profile, profile_id)
 
     @mutation("/orders/{order_id}", allow=authenticated, method="PATCH")
     async def update_order(self, order_id: CleanId, input: OrderChange, caller: Identity) -> Order:

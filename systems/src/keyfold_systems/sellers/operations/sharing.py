@@ -83,8 +83,7 @@ class Sharing(Part):
     ) -> Page[Helper]:
         """Who may use your profile, by name."""
         await self.own(profile_id, caller)
-        read = patterns.shares_of_profile.after(page.cursor)
-        found = await read(self.db, profile_id, limit=page.limit)
+        found = await page.read(self.db, patterns.shares_of_profile, profile_id)
         refs = [Account.key(account_id=one.target_account_id) for one in found]
         people = await self.db.get_many(refs)
         shown = [Helper.of(one, who) for one, who in zip(found, people, strict=True)]
@@ -95,8 +94,7 @@ class Sharing(Part):
         self, page: PageRequest, caller: Identity
     ) -> Page[SellerProfile]:
         """The profiles shared with you."""
-        read = patterns.shared_with.after(page.cursor)
-        found = await read(self.db, caller.id, limit=page.limit)
+        found = await page.read(self.db, patterns.shared_with, caller.id)
         refs = [
             Profile.key(owner_account_id=one.created_by_account_id, profile_id=one.profile_id)
             for one in found
@@ -174,8 +172,7 @@ class Sharing(Part):
     ) -> Page[ListedInvite]:
         """The invites of your profile that have not expired."""
         await self.own(profile_id, caller)
-        read = patterns.invites_of_profile.after(page.cursor)
-        found = await read(self.db, profile_id, limit=page.limit)
+        found = await page.read(self.db, patterns.invites_of_profile, profile_id)
         names = await self.names(one.used_by_account_id or "" for one in found if one.used_at)
         shown = [
             ListedInvite(
