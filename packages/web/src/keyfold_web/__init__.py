@@ -13,6 +13,7 @@ from keyfold_engine import expect_version
 if TYPE_CHECKING:
     from keyfold_web.auth import Tokens
     from keyfold_web.identity import ANONYMOUS, Identity
+    from keyfold_web.item_view import ItemView
     from keyfold_web.names import Payload, cleared, unchanged
     from keyfold_web.operation import mutation, query, related
     from keyfold_web.page_request import PageRequest
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from keyfold_web.rules import Arguments, Rule, admin, anyone, authenticated, itself, rule
     from keyfold_web.service import Service
     from keyfold_web.subscriptions import subscription
-    from keyfold_web.view import View
 
 __version__ = "0.1.0"
 expect_version("keyfold-web", __version__)
@@ -42,6 +42,7 @@ __all__ = [
     "FieldError",
     "Identity",
     "Invalid",
+    "ItemView",
     "Missing",
     "NotAllowed",
     "NotAuthenticated",
@@ -52,7 +53,6 @@ __all__ = [
     "Service",
     "Tokens",
     "TooMany",
-    "View",
     "admin",
     "anyone",
     "authenticated",
@@ -103,7 +103,7 @@ _HOMES = {
     ),
     "keyfold_web.service": ("Service",),
     "keyfold_web.subscriptions": ("subscription",),
-    "keyfold_web.view": ("View",),
+    "keyfold_web.item_view": ("ItemView",),
 }
 
 

@@ -26,7 +26,7 @@ from keyfold_systems.gg_core.entities import (
     User,
     Verb,
 )
-from keyfold_web import Payload, View, cleared, unchanged
+from keyfold_web import ItemView, Payload, cleared, unchanged
 
 OneSpelling = BeforeValidator(
     lambda given: one_spelling(given) if isinstance(given, str) else given
@@ -58,7 +58,7 @@ class UserChange(Payload):
     tags: Tags | None = cleared([])
 
 
-class Person(View, of=User, only=("user_id", "nickname", "full_name", "tags", "tier")):
+class Person(ItemView, of=User, only=("user_id", "nickname", "full_name", "tags", "tier")):
     """What everybody sees of a user."""
 
 
@@ -93,13 +93,13 @@ class NewGroup(Payload):
     is_persistent: bool = False
 
 
-class Member(View, of=GroupMember, only=("role", "joined_at")):
+class Member(ItemView, of=GroupMember, only=("role", "joined_at")):
     """A member of a group."""
 
     person: Person
 
 
-class Membership(View, of=GroupMember, without=("user_id",)):
+class Membership(ItemView, of=GroupMember, without=("user_id",)):
     """A group that a user is in."""
 
     name: str
@@ -131,7 +131,7 @@ class NewActivity(Payload):
     tags: Tags = []
 
 
-class Entry(View, of=Activity, without=("media", "tags")):
+class Entry(ItemView, of=Activity, without=("media", "tags")):
     """An activity as it is read."""
 
     actor_name: str
@@ -163,13 +163,13 @@ class NewRoom(Payload):
     members: Annotated[list[AnyId], Field(min_length=1, max_length=MOST_IN_A_ROOM - 1)]
 
 
-class RoomView(View, of=Room, only=("room_id", "scope")):
+class RoomView(ItemView, of=Room, only=("room_id", "scope")):
     """A room, and who else is in it."""
 
     people: list[Person]
 
 
-class MessageView(View, of=Message, without=("expires_at",)):
+class MessageView(ItemView, of=Message, without=("expires_at",)):
     """A message, and who wrote it."""
 
     user_name: str

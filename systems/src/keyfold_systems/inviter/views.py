@@ -21,7 +21,7 @@ from keyfold_systems.inviter.entities import (
     Text,
     UserHangoutPointer,
 )
-from keyfold_web import Payload, View, cleared, unchanged
+from keyfold_web import ItemView, Payload, cleared, unchanged
 
 Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
 Guests = Annotated[list[str], Field(max_length=MOST_INVITED)]
@@ -69,11 +69,11 @@ class Person(Payload):
     name: str
 
 
-class GroupView(View, of=Group, without=("created_at",)):
+class GroupView(ItemView, of=Group, without=("created_at",)):
     """A group as everybody sees it who has its id."""
 
 
-class HangoutCard(View, of=HangoutPointer, without=("host_id", "group_id")):
+class HangoutCard(ItemView, of=HangoutPointer, without=("host_id", "group_id")):
     """A hangout in a list, with the reader's own answer."""
 
     group_id: str | None

@@ -20,7 +20,7 @@ from keyfold_systems.tamafriends.entities import (
     Username,
     UserProfile,
 )
-from keyfold_web import Payload, View, cleared, unchanged
+from keyfold_web import ItemView, Payload, cleared, unchanged
 
 OneSpelling = BeforeValidator(
     lambda given: one_spelling(given) if isinstance(given, str) else given
@@ -60,26 +60,26 @@ class NewPost(Payload):
     scene: Scene = "meadow"
 
 
-class Person(View, of=UserProfile, only=("user_id", "handle", "display_name", "pet")):
+class Person(ItemView, of=UserProfile, only=("user_id", "handle", "display_name", "pet")):
     """A user in a list."""
 
 
-class ProfileView(View, of=UserProfile, without=("email", "username", "updated_at")):
+class ProfileView(ItemView, of=UserProfile, without=("email", "username", "updated_at")):
     """A profile, without the email and the user name."""
 
 
-class Account(View, of=UserProfile, without=("updated_at",)):
+class Account(ItemView, of=UserProfile, without=("updated_at",)):
     """A profile as its user, or the login, sees it."""
 
 
-class PostView(View, of=Post, without=("user_id", "post_sk")):
+class PostView(ItemView, of=Post, without=("user_id", "post_sk")):
     """A post with its author, and whether the caller likes it."""
 
     author: Person
     liked: bool
 
 
-class CommentView(View, of=Comment, only=("comment_id", "post_id", "text", "created_at")):
+class CommentView(ItemView, of=Comment, only=("comment_id", "post_id", "text", "created_at")):
     """A comment with its author."""
 
     author: Person

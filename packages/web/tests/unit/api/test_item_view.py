@@ -9,7 +9,7 @@ from pydantic import Field
 
 from keyfold import Design, Entity, Id, Key, Name, Timestamp
 from keyfold.errors import DeclarationError
-from keyfold_web import Payload, View
+from keyfold_web import ItemView, Payload
 
 table = Design("views").table("views")
 
@@ -28,12 +28,12 @@ class Person(Payload):
     name: str
 
 
-class PostView(View, of=Post, without=("author_id", "seen_by")):
+class PostView(ItemView, of=Post, without=("author_id", "seen_by")):
     author: Person
     liked: bool = False
 
 
-class Head(View, of=Post, only=("post_id", "text")):
+class Head(ItemView, of=Post, only=("post_id", "text")):
     text: str | None
 
 
@@ -79,4 +79,4 @@ def test_a_view_of_a_view_adds_to_it() -> None:
 @pytest.mark.parametrize("how", ["only", "without"])
 def test_a_field_that_the_entity_lacks_is_refused(how: str) -> None:
     with pytest.raises(DeclarationError, match="'titel', which Post does not have"):
-        type("Wrong", (View,), {"__module__": __name__}, of=Post, **{how: ("titel",)})
+        type("Wrong", (ItemView,), {"__module__": __name__}, of=Post, **{how: ("titel",)})

@@ -14,10 +14,10 @@ from keyfold.errors import DeclarationError
 from keyfold_web.names import Payload
 
 
-class View(Payload):
+class ItemView(Payload):
     """An item as callers see it.
 
-    class PostView(View, of=Post, without=("author_id",)):
+    class PostView(ItemView, of=Post, without=("author_id",)):
         author: Person
         liked: bool
 
@@ -45,7 +45,7 @@ class View(Payload):
                         suggestion=f"Its fields are: {', '.join(declared)}.",
                     )
             shown = [name for name in only or declared if name not in {*without, *own}]
-            cls.__annotations__ = {name: _shown(declared[name]) for name in shown} | own
+            cls.__annotations__ = {name: _output_type(declared[name]) for name in shown} | own
         super().__init_subclass__(**config)
 
     if TYPE_CHECKING:
@@ -60,6 +60,6 @@ class View(Payload):
         return cls(**own, **more)
 
 
-def _shown(field: Any) -> Any:
+def _output_type(field: Any) -> Any:
     """A field without what limits input: what is stored is shown."""
     return Annotated[field.annotation, Field(description=field.description)]
