@@ -99,7 +99,7 @@ def _finding(finding: Finding, paint: Painter, width: int, *, explain: bool) -> 
     line = f"{finding.place.line or '':>5}"
     word = WORDS[finding.severity][0]
     head = f"{paint('dim', line)}  {paint(finding.severity, f'{word:<7}')}  "
-    code = f"{paint(finding.severity, f'{finding.code:<4}')}{finding.subjects}"
+    code = f"{paint(finding.severity, f'{finding.code:<4}')} {finding.subjects}"
     yield f"{head}{code}  {paint('dim', finding.name)}"
     for part in _wrap(finding.message, width):
         yield " " * INDENT + paint.quoted(part)

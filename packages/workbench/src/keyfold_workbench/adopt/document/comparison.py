@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema
+from keyfold_workbench.adopt.document.key_side import Side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, can_meet
 from keyfold_workbench.adopt.document.scope import camel, words_of
 from keyfold_workbench.adopt.document.statements import (
@@ -19,6 +20,7 @@ from keyfold_workbench.adopt.document.statements import (
     PatternStatement,
     TableStatement,
 )
+from keyfold_workbench.adopt.document.table_titles import is_attribute
 
 Verdict = Literal["agrees", "differs", "said of nothing", "not said"]
 _FAMILIES = (
@@ -45,7 +47,20 @@ def compare(reading: DocumentReading, schema: Schema) -> list[Compared]:
     comparison = _Comparison(reading, schema)
     found = [each for said in reading.statements for each in comparison.of(said)]
     found += comparison.not_said()
+    found = _without_repeats(found)
     return sorted(set(found), key=lambda each: (each.line, each.subject, each.message))
+
+
+def _without_repeats(found: list[Compared]) -> list[Compared]:
+    """A thing that is not there is named once, where the document names it first."""
+    first: dict[tuple[str, str], Compared] = {}
+    for each in found:
+        first.setdefault((each.subject, each.message), each)
+    return [
+        each
+        for each in found
+        if each.verdict != "said of nothing" or first[each.subject, each.message] is each
+    ]
 
 
 class _Comparison:
@@ -53,6 +68,23 @@ class _Comparison:
         self.reading, self.schema = reading, schema
         after = {words_of(_about(s)) for s in reading.statements if s.state == "after"}
         self._past = after if any(s.state == "after" for s in reading.statements) else set()
+        titles = {
+            s.table or s.title or s.name if isinstance(s, TableStatement) else s.table or s.entity
+            for s in reading.statements
+            if isinstance(s, TableStatement) or (isinstance(s, KeyStatement) and is_attribute(s))
+        }
+        found = {title: self._named(title) for title in titles - {""}}
+        free = {t.name for t in schema.tables} - {t.name for each in found.values() for t in each}
+        self._free = [t for t in schema.tables if t.name in free]
+        self._unnamed = {title for title, each in found.items() if not each}
+        self._missing = set() if free else self._unnamed
+        """Tables of the document that are not there: every table that is there is another."""
+        text = {*words_of(reading.text)}
+        self._undocumented = {
+            t.name for t in schema.tables
+            if t.name in free and not self._unnamed and len(free) < len(schema.tables)
+            and not {*words_of(re.sub(r"[-.]", " ", t.name))} <= text
+        }  # fmt: skip
 
     def of(self, said: DocumentStatement) -> Iterator[Compared]:
         if said.state == "before" and self._past:
@@ -61,6 +93,9 @@ class _Comparison:
             yield from self._table(said)
         elif isinstance(said, IndexStatement):
             yield from self._index(said)
+        elif isinstance(said, KeyStatement) and is_attribute(said):
+            title = said.table or said.entity
+            yield self._key_attribute(said, title, said.side.side, said.side.attribute)
         elif not self.schema.entities:
             return
         elif isinstance(said, KeyStatement) and said.notation != "an example item":
@@ -81,6 +116,10 @@ class _Comparison:
                 message = f"The design has {entity.name}; the document does not say so."
                 yield Compared("not said", 0, entity.name, message)
         for table in self.schema.tables:
+            if table.name in self._undocumented:
+                message = f"The table {table.name} is not in the document."
+                yield Compared("not said", 0, table.name, message)
+                continue
             for index in table.indexes:
                 named = index.name in self.reading.text or {*index.key_attributes} <= {
                     *re.findall(r"[\w-]+", self.reading.text)
@@ -130,19 +169,9 @@ class _Comparison:
                 yield template.text
 
     def _table(self, said: TableStatement) -> Iterator[Compared]:
-        attributes = {name for table in self.schema.tables for name in table.key_attributes}
+        title = said.table or said.title or said.name
         for side, name, _ in said.keys:
-            agrees = any(
-                name == (t.partition if side == "partition" else t.sort) for t in self.schema.tables
-            )
-            if not agrees and not any(
-                name in i.key_attributes for t in self.schema.tables for i in t.indexes
-            ):
-                known = ", ".join(sorted(attributes))
-                message = f"The {side} key is {name} in the document; the design has {known}."
-                yield Compared("differs", said.line, f"table.{side}", message)
-            else:
-                yield Compared("agrees", said.line, name)
+            yield self._key_attribute(said, title, side, name)
         if said.ttl:
             expiring = sorted({table.ttl for table in self.schema.tables if table.ttl})
             known = ", ".join(expiring) or "none"
@@ -151,6 +180,27 @@ class _Comparison:
                 yield Compared("agrees", said.line, "time to live")
             else:
                 yield Compared("differs", said.line, "time to live", message)
+
+    def _key_attribute(
+        self, said: DocumentStatement, title: str, side: Side, name: str
+    ) -> Compared:
+        """A key attribute of the table of that name; of any that it can mean if none has it."""
+        if title in self._missing and len(self.schema.tables) > 1:
+            known = ", ".join(sorted(table.name for table in self.schema.tables))
+            message = f"The table {title} is not there; the tables are {known}."
+            return Compared("said of nothing", said.line, title, message)
+        named = self._named(title)
+        tables = named or (title and self._free) or self.schema.tables
+        owned = {table.partition if side == "partition" else table.sort or "" for table in tables}
+        indexed = {name for t in tables for index in t.indexes for name in index.key_attributes}
+        if name.lower() in {each.lower() for each in owned} or (name in indexed and not named):
+            return Compared("agrees", said.line, name)
+        known = ", ".join(sorted(owned - {""})) or "none"
+        if title and not named and len(self._unnamed) > 1:
+            message = f"No table is called {title}, and none has the {side} key {name}: {known}."
+            return Compared("said of nothing", said.line, title, message)
+        message = f"The {side} key is {name} in the document; the design has {known}."
+        return Compared("differs", said.line, f"{title or 'table'}.{side}", message)
 
     def _index(self, said: IndexStatement) -> Iterator[Compared]:
         indexes = [(table, index) for table in self._tables(said.table) for index in table.indexes]
@@ -174,13 +224,18 @@ class _Comparison:
         yield Compared("agrees", said.line, said.name)
 
     def _tables(self, title: str) -> tuple[TableSchema, ...]:
-        words = {*words_of(title)}
-        found = tuple(
-            t
+        return self._named(title) or self.schema.tables
+
+    def _named(self, title: str) -> tuple[TableSchema, ...]:
+        """The tables whose name has the words of a title: `Orders` is shop-orders-dev."""
+        words = {*words_of(re.sub(r"\$?[{<][^{}<>]*[}>]|[-.]", " ", title))}
+        found = [
+            (len(named), t)
             for t in self.schema.tables
-            if words and words <= {*words_of(re.sub(r"[-.]", " ", t.name))}
-        )
-        return found or self.schema.tables
+            if words and words <= (named := {*words_of(re.sub(r"[-.]", " ", t.name))})
+        ]
+        least = min((size for size, _ in found), default=0)
+        return tuple(t for size, t in found if size == least)
 
     def _same_index(self, said: DocumentStatement, index: Index) -> bool:
         if not isinstance(said, IndexStatement):

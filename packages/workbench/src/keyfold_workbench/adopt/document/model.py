@@ -198,8 +198,17 @@ class DocumentModel:
                 self._join(key, said, placed)
         groups = sorted((placed or grouped).values(), key=_only_examples)
         for said in groups:
-            if not (_only_examples(said) and self._is_example_of_known(said)):
+            known = self._known_example(said) if _only_examples(said) else None
+            if known is None:
                 self._add_entity(said)
+                continue
+            lost = [s for s in said if s.side.index
+                    and (s.side.index, s.side.side) not in known.keys]  # fmt: skip
+            if lost:
+                asked = f"{lost[0].side.attribute or lost[0].side.index} {lost[0].key.text}"
+                self.reading.ask(
+                    lost[0].line, f"{known.name}: {asked} is in an example only; of which key?"
+                )
         self._add_bare_tables()
 
     def _join(self, key: _GroupKey, said: list[KeyStatement], placed: _Groups) -> None:
@@ -305,15 +314,19 @@ class DocumentModel:
         same = (e for e in self.entities if e.table is entity.table and own(e) == own(entity) != [])
         return next(same, None)
 
-    def _is_example_of_known(self, said: list[KeyStatement]) -> bool:
-        """Items of an entity that the document describes elsewhere."""
+    def _known_example(self, said: list[KeyStatement]) -> DocumentEntity | None:
+        """The entity, described elsewhere, whose items these are examples of."""
         own = [s for s in said if not s.side.index]
-        return any(
-            all(
-                (known := entity.keys.get(("", s.side.side))) and can_meet(s.key, known[0])
-                for s in own
-            )
-            for entity in self.entities
+        return next(
+            (
+                entity
+                for entity in self.entities
+                if all(
+                    (known := entity.keys.get(("", s.side.side))) and can_meet(s.key, known[0])
+                    for s in own
+                )
+            ),
+            None,
         )
 
     def _by_prefix(self, key: WrittenKey) -> WrittenKey | None:

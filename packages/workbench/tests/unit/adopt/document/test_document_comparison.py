@@ -139,3 +139,82 @@ def test_every_format_names_the_document(
     change(files, "`META`", "`HEAD`")
     assert main(["docs", files[1], "--check", files[0], "--format", form]) == 1
     assert "DESIGN.md" in capsys.readouterr().out
+
+
+TABLES = """# Shop
+
+| Table | Partition key | Sort key |
+|---|---|---|
+| `users` | `userId` | - |
+| `orders` | `userId` | `orderId` |
+| `carts` | `cartId` | - |
+
+## Indexes of orders
+
+- `by-day-index` (day as PK)
+
+### by-day-index
+- Partition key: `day`
+"""
+
+
+def template(**tables: tuple[str, ...]) -> str:
+    """Tables `shop-<name>-dev` with these key attributes."""
+    resources = {
+        name.title(): {
+            "Type": "AWS::DynamoDB::Table",
+            "Properties": {
+                "TableName": f"shop-{name}-dev",
+                "AttributeDefinitions": [
+                    {"AttributeName": key, "AttributeType": "S"} for key in keys
+                ],
+                "KeySchema": [
+                    {"AttributeName": key, "KeyType": kind}
+                    for key, kind in zip(keys, ("HASH", "RANGE"), strict=False)
+                ],
+            },
+        }
+        for name, keys in tables.items()
+    }
+    return json.dumps({"Resources": resources})
+
+
+def against(tmp_path: Path, capsys: pytest.CaptureFixture[str], template: str) -> list[str]:
+    document, source = tmp_path / "DESIGN.md", tmp_path / "template.yaml"
+    document.write_text(TABLES)
+    source.write_text(template)
+    main(["docs", "--check", str(document), "--against", str(source), "--format", "json"])
+    found = json.loads(capsys.readouterr().out)["findings"]
+    return [f"{each['line']} {each['code']} {each['message']}" for each in found]
+
+
+def test_each_table_is_compared_with_the_one_of_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployed = template(users=("user_id",), orders=("userId", "orderId"))
+    assert against(tmp_path, capsys, deployed) == [
+        "5 DOC1 The partition key is userId in the document; the design has user_id.",
+        "7 DOC2 The table carts is not there; the tables are shop-orders-dev, shop-users-dev.",
+        "11 DOC2 The index by-day-index is not there; the indexes are none.",
+    ]
+
+
+def test_a_table_that_nobody_documented_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployed = template(
+        users=("userId",), orders=("userId", "orderId"), carts=("cartId",), audits=("id",)
+    )
+    assert against(tmp_path, capsys, deployed) == [
+        "0 DOC3 The table shop-audits-dev is not in the document.",
+        "11 DOC2 The index by-day-index is not there; the indexes are none.",
+    ]
+
+
+def test_a_table_that_may_have_another_name_differs_only_if_its_key_is_nowhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployed = template(users=("userId",), purchases=("userId", "orderId"), baskets=("id",))
+    assert against(tmp_path, capsys, deployed)[0] == (
+        "7 DOC2 No table is called carts, and none has the partition key cartId: id, userId."
+    )
