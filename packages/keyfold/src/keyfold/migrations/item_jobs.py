@@ -227,12 +227,15 @@ class ItemJobs:
         """Take away what was moved out of tables that stay."""
         dropped = self.migration.dropped
         moves = [move for move in self.migration.moves if move.forward.source not in dropped]
-        if remove_moved(self.store, moves, self.pace) and self._has_streams:
-            # Deleted on the new side since the last comparison, or written by an older application.
+        left, now = None, remove_moved(self.store, moves, self.pace)
+        while now and now != left and self._has_streams:
+            # Its item has changed on the new side since it was compared, and takes it along; or an
+            # older application has written it, and it stays.
             copier = self.copier("old")
             copier.clears = True
             copier.catch_up()
-            remove_moved(self.store, moves, self.pace)
+            left, now = now, remove_moved(self.store, moves, self.pace)
+            copier.catch_up()
 
     @property
     def _has_streams(self) -> bool:

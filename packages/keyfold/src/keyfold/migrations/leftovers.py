@@ -44,8 +44,8 @@ def note_natives(migration: Migration, store: StateStore, log: UndoLog, pace: Sc
         Scan(store, f"natives of {table}", table, pace, silent).run_each(partial(note, table))
 
 
-def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> int:
-    """Delete what was moved away, with what followed from it; returns how many items stay.
+def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> set[str]:
+    """Delete what was moved away, with what followed from it; returns the items that stay.
 
     An item stays if the new side does not have it: an application of before may have written it
     after the last comparison.
@@ -75,14 +75,14 @@ def remove_moved(store: StateStore, moves: Sequence[Move], pace: ScanPace) -> in
         backend.delete(table, key)
         return True
 
-    staying = list[Item]()
+    staying = set[str]()
 
     def handle(table: str, item: Item) -> None:
         with suppress(Uncopyable):  # It was never moved.
             if not remove(table, item):
-                staying.append(item)
+                staying.add(f"{table} {key_text(direction.key_of(table, item))}")
 
     for table in direction.sources:
         scan = Scan(store, f"moved from {table}", table, pace, silent)
         scan.run_each(partial(handle, table), resume=False)
-    return len(staying)
+    return staying
