@@ -192,4 +192,4 @@ def test_a_record_to_one_copy_of_a_feed(db: Db, client: Counting, clock: ManualC
     read(1)
     (calls, few), (more_calls, more) = read(1), read(2)
     assert more - few == Counts(GetItem=3, Query=1, BatchWriteItem=1)
-    assert more_calls - calls <= 440
+    assert more_calls - calls <= 436

@@ -116,29 +116,7 @@ class PointerMaintainer(KeptStructure, Reconciled):
         self.origins = _origins(own, canonical, source, place)
         """The canonical's field of each field that is copied."""
         self.copied = tuple(self.origins)
-        targets = [name for name in own if name not in self.origins]
-        if each and each not in canonical:
-            raise DeclarationError(
-                codes.UNKNOWN_REFERENCE,
-                f"each={each!r} is not a field of {source.__name__}.",
-                place=place,
-                suggestion=f"Its fields are: {', '.join(canonical)}.",
-            )
-        if len(targets) != (1 if each else 0):
-            raise DeclarationError(
-                codes.UNKNOWN_REFERENCE,
-                f"{', '.join(targets) or 'no field'} would not be copied from {source.__name__}.",
-                place=place,
-                suggestion="A pointer has the canonical's fields, and one more for each=.",
-            )
-        self.target = targets[0] if each else ""
-        if each and canonical[each].kind not in _LISTS:
-            raise DeclarationError(
-                codes.MARKER_MISUSED,
-                f"each={each!r} is of kind {canonical[each].kind}, which cannot list targets.",
-                place=place,
-                suggestion=f"Make {source.__name__}.{each} a set or a list.",
-            )
+        self.target = self._find_target(place)
         if overflow == "stream" and source.__table__.schema.stream is None:
             raise DeclarationError(
                 codes.MARKER_MISUSED,
@@ -147,22 +125,39 @@ class PointerMaintainer(KeptStructure, Reconciled):
                 place=place,
                 suggestion="Declare the table with stream='NEW_AND_OLD_IMAGES'.",
             )
-        for name in self.copied:
-            theirs, ours = canonical[self.origins[name]], own[name]
-            may_be_empty = theirs.optional and not ours.optional
-            if theirs.kind != ours.kind or (may_be_empty and not ours.kind.endswith("_set")):
-                raise DeclarationError(
-                    codes.MARKER_MISUSED,
-                    f"{name} is {_kind_of(ours)}, and in {source.__name__}, of which it is a copy, "
-                    f"{_kind_of(theirs)}.",
-                    place=f"{place}.{name}",
-                    suggestion="Give both the same type.",
-                )
-            check_copy(ours, theirs, f"{place}.{name}")
+        for name, origin in self.origins.items():
+            _check_types(own[name], canonical[origin], source, f"{place}.{name}")
         # Counters move while others edit the item, so their copies move by the same amounts.
         self._counted = frozenset(
             name for name, origin in self.origins.items() if canonical[origin].is_counted
         )
+
+    def _find_target(self, place: str) -> str:
+        """The field that takes one of the values that `each` lists; empty without `each`."""
+        source, each, listing = self.source.__name__, self.each, self.source.__spec__.fields
+        if each and each not in listing:
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"each={each!r} is not a field of {source}.",
+                place=place,
+                suggestion=f"Its fields are: {', '.join(listing)}.",
+            )
+        targets = [name for name in self.pointer.__spec__.fields if name not in self.origins]
+        if len(targets) != (1 if each else 0):
+            raise DeclarationError(
+                codes.UNKNOWN_REFERENCE,
+                f"{', '.join(targets) or 'no field'} would not be copied from {source}.",
+                place=place,
+                suggestion="A pointer has the canonical's fields, and one more for each=.",
+            )
+        if each and listing[each].kind not in _LISTS:
+            raise DeclarationError(
+                codes.MARKER_MISUSED,
+                f"each={each!r} is of kind {listing[each].kind}, which cannot list targets.",
+                place=place,
+                suggestion=f"Make {source}.{each} a set or a list.",
+            )
+        return targets[0] if each else ""
 
     @cached_property
     def fields(self) -> frozenset[str]:
@@ -382,6 +377,20 @@ def _origins(
         if origin in canonical:
             found[name] = origin
     return found
+
+
+def _check_types(copy: FieldSpec, origin: FieldSpec, source: type[Entity], place: str) -> None:
+    """A copy holds whatever its origin may hold."""
+    may_be_empty = origin.optional and not copy.optional
+    if origin.kind != copy.kind or (may_be_empty and not copy.kind.endswith("_set")):
+        raise DeclarationError(
+            codes.MARKER_MISUSED,
+            f"{copy.name} is {_kind_of(copy)}, and in {source.__name__}, of which it is a copy, "
+            f"{_kind_of(origin)}.",
+            place=place,
+            suggestion="Give both the same type.",
+        )
+    check_copy(copy, origin, place)
 
 
 def _kind_of(field: FieldSpec) -> str:

@@ -23,7 +23,7 @@ from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Delete, Marker
-from keyfold.runtime.walk import again_after
+from keyfold.runtime.walk import in_chunks, retrying
 from keyfold.runtime.writes import commit
 
 WireItem = dict[str, Any]
@@ -67,24 +67,23 @@ def restore_copies(
 ) -> Flow[None]:
     """Write the wanted copies at these addresses and delete the others, guarded."""
     spec = canonical.entity.__spec__
-    for attempt in range(ATTEMPTS):
+
+    def once() -> Flow[None]:
         item = yield from raw(context, canonical)
         wanted = _by_address(structure, None if item is None else spec.decode(item))
+        places = touched
         if structure.sync == "transaction":
             # Usually the transaction wrote them, and nothing is left to do.
-            touched = yield from _differing(context, wanted, touched)
+            places = yield from _differing(context, wanted, touched)
         intents = [
             Delete(ref) if fact is None else fact.ensure()
-            for ref, fact in ((ref, wanted.get(ref.address)) for ref in touched)
+            for ref, fact in ((ref, wanted.get(ref.address)) for ref in places)
         ]
         guard = unchanged_check(canonical, item, structure.fields)
-        try:
-            for start in range(0, len(intents), COPIES_AT_ONCE):
-                yield from commit(context, [guard, *intents[start : start + COPIES_AT_ONCE]])
-            return
-        except CanonicalMoved:
-            yield again_after(attempt)
-    raise VersionConflict(f"{canonical} changes faster than its copies can follow")
+        for some in in_chunks(intents, COPIES_AT_ONCE):
+            yield from commit(context, [guard, *some])
+
+    return retrying(once, CanonicalMoved, attempts=ATTEMPTS)
 
 
 def _differing(

@@ -147,18 +147,17 @@ def write_batches(
 
 def transact(operation: str, request: Mapping[str, Any]) -> Flow[Answer]:
     """A transaction, retried while it only conflicts with others in flight."""
-    for attempt in range(_ATTEMPTS):
+
+    def once() -> Flow[Answer]:
         try:
             answer: Answer = yield Call(operation, request)
         except TransactionCanceled as cancelled:
-            if not is_passing(cancelled):
-                raise
-            if attempt == _ATTEMPTS - 1:
+            if is_passing(cancelled):
                 raise TransactionConflict(cancelled.message) from cancelled
-        else:
-            return answer
-        yield again_after(attempt)
-    raise AssertionError("the last attempt returns or raises")
+            raise
+        return answer
+
+    return retrying(once, TransactionConflict)
 
 
 def is_passing(cancelled: TransactionCanceled) -> bool:
@@ -169,6 +168,21 @@ def is_passing(cancelled: TransactionCanceled) -> bool:
 def again_after(attempt: int, first: float = 0.002) -> Pause:
     """The pause before retry `attempt`: random, up to a bound that doubles."""
     return Pause(random.uniform(0, min(_LONGEST_PAUSE, first * 2**attempt)))
+
+
+def retrying(
+    start: Callable[[], Flow[T]],
+    *problems: type[Exception],
+    attempts: int = _ATTEMPTS,
+    pause: Callable[[int], Pause] = again_after,
+) -> Flow[T]:
+    """Start a flow again while one of these problems ends it; the last attempt raises it."""
+    for attempt in range(attempts - 1):
+        try:
+            return (yield from start())
+        except problems:
+            yield pause(attempt)
+    return (yield from start())
 
 
 def in_chunks(things: Iterable[T], size: int) -> Iterator[list[T]]:

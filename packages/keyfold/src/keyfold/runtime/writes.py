@@ -72,24 +72,19 @@ def commit(
             if overflowing or not plan.can_overflow:
                 raise
             overflowing = True
-        except StoredOtherwise as otherwise:
+        except (StoredOtherwise, CopiesMissing, Lingering, TransactionConflict) as problem:
             if attempt == ATTEMPTS - 1:
                 raise
-            for ref, item in otherwise.found:
-                stored[ref.address] = item
-        except CopiesMissing as found:
-            if attempt == ATTEMPTS - 1:
-                raise
-            missing |= {ref.address for ref in found.refs}
-        except Lingering as left:
-            if attempt == ATTEMPTS - 1:
-                raise
-            yield from _delete_expired(context, left)
-        except TransactionConflict:
-            if attempt == ATTEMPTS - 1:
-                raise
-            missing = frozenset()
-            yield again_after(attempt)
+            match problem:
+                case StoredOtherwise():
+                    stored |= {ref.address: item for ref, item in problem.found}
+                case CopiesMissing():
+                    missing |= {ref.address for ref in problem.refs}
+                case Lingering():
+                    yield from _delete_expired(context, problem)
+                case _:
+                    missing = frozenset()
+                    yield again_after(attempt)
         else:
             for maintainer, gone in deleted:
                 afterwards = maintainer.afterwards(context, gone)

@@ -22,6 +22,7 @@ from keyfold.errors import (
     VersionConflict,
 )
 from keyfold.runtime.flow import Flow, Pause
+from keyfold.runtime.walk import retrying
 
 T = TypeVar("T")
 
@@ -64,9 +65,4 @@ class Policy:
 
 def retry_transient(policy: Policy, start: Callable[[], Flow[T]]) -> Flow[T]:
     """Restart a flow while it fails transiently."""
-    for attempt in range(policy.patience - 1):
-        try:
-            return (yield from start())
-        except TRANSIENT:
-            yield policy.pause(attempt)
-    return (yield from start())
+    return retrying(start, *TRANSIENT, attempts=policy.patience, pause=policy.pause)

@@ -200,9 +200,7 @@ def _advance(run: ReactionContext, outcome: Outcome, queue: deque[Unit]) -> Flow
 
 
 def _attempt(run: ReactionContext, unit: Unit) -> Flow[None]:
-    yield from retry_transient(
-        run.policy, lambda: unit.effect.apply(run, unit, settled_by(run, unit))
-    )
+    return retry_transient(run.policy, lambda: unit.effect.apply(run, unit, settled_by(run, unit)))
 
 
 def _give_up_unit(
