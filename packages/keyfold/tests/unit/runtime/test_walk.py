@@ -10,13 +10,14 @@ import pytest
 
 from keyfold.errors import CancellationReason, Throttled, TransactionCanceled, TransactionConflict
 from keyfold.runtime import walk as module
-from keyfold.runtime.flow import run_by
+from keyfold.runtime.flow import Flow, Pause, drive, run_by
 from keyfold.runtime.walk import (
     Walk,
     all_items,
     count_items,
     get_batches,
     pages,
+    retrying,
     transact,
     write_batches,
 )
@@ -133,3 +134,39 @@ def test_a_transaction_is_sent_again_while_others_are_in_flight_and_not_when_ref
     left = [["TransactionConflict"]]
     with pytest.raises(TransactionConflict):
         run_by(send, transact("TransactWriteItems", {}))
+
+
+@pytest.mark.parametrize(("fails", "starts"), [(0, 1), (2, 3), (9, 4)])
+def test_a_flow_is_started_again_as_often_as_said(fails: int, starts: int) -> None:
+    begun: list[int] = []
+    paused: list[int] = []
+
+    def flow() -> Flow[str]:
+        begun.append(1)
+        yield from ()
+        if len(begun) <= fails:
+            raise Throttled("busy")
+        return "done"
+
+    def pause(attempt: int) -> Pause:
+        paused.append(attempt)
+        return Pause(0)
+
+    def run() -> Any:
+        return drive(retrying(flow, Throttled, attempts=4, pause=pause), lambda _: {})
+
+    if fails < 4:
+        assert run() == "done"
+    else:
+        with pytest.raises(Throttled):
+            run()
+    assert (len(begun), paused) == (starts, [*range(starts - 1)])
+
+
+def test_another_problem_is_raised_at_once() -> None:
+    def flow() -> Flow[str]:
+        yield from ()
+        raise TransactionConflict("no")
+
+    with pytest.raises(TransactionConflict):
+        drive(retrying(flow, Throttled), lambda _: {})

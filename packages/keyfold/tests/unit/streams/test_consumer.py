@@ -14,6 +14,7 @@ from keyfold.errors import DeclarationError, PlanError, RebuildNeeded
 from keyfold.maintain import rebuild, repair, verify
 from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, resume
 from keyfold.streams.lease import release
+from keyfold.streams.record import parse
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine, ttl
@@ -485,3 +486,47 @@ def test_stopping_leaves_the_rest_of_a_batch_for_the_next_worker(db: Db, social:
     Consumer(db).drain()
     assert sorted(seen) == [f"u{number}" for number in range(5)]
     assert db.get(social.post.key(post_id="p")).likes == 5
+
+
+class Recording(EmbeddedClient):
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self.sent: list[tuple[str, Any]] = []
+
+    def call(self, operation: str, request: Any) -> dict[str, Any]:
+        self.sent.append((operation, request))
+        return super().call(operation, request)
+
+
+def test_what_a_batch_counts_is_one_transaction(social: Any, engine: Engine) -> None:
+    client = Recording(engine)
+    db = social.design.open(client)
+    db.create(social.post(post_id="p", title="Hello"))
+    Consumer(db).drain()
+    like_all(db, social, "ada", "bob", "cy")
+    client.sent.clear()
+    Consumer(db).drain()
+    counted = [request for name, request in client.sent if "likes" in str(request)]
+    assert len(counted) == 1
+    assert post(db, social).likes == 3
+
+
+def test_workers_read_what_they_know_of_each_other_consistently(
+    social: Any, engine: Engine
+) -> None:
+    client = Recording(engine)
+    db = social.design.open(client)
+    db.create(social.post(post_id="p", title="Hello"))
+    like_all(db, social, "ada")
+    Consumer(db).drain()
+    reads = [r for name, r in client.sent if name in ("Query", "GetItem")]
+    support = [r for r in reads if r["TableName"] == "keyfold_streams"]
+    assert support
+    assert all(r["ConsistentRead"] for r in support)
+
+
+def test_an_event_without_an_id_is_known_by_its_sequence_number(social: Any, db: Db) -> None:
+    body = {"SequenceNumber": "17", "Keys": {}}
+    (table,) = social.design.tables.values()
+    assert parse(table, {"dynamodb": body}).event_id == "17"
+    assert parse(table, {"eventID": "e", "dynamodb": body}).event_id == "e"

@@ -103,3 +103,17 @@ def test_nobody_is_told_after_the_listening_is_over() -> None:
         engine.call("PutItem", PUT)
     assert before > 0
     assert len(told) == before
+
+
+def test_a_tenth_of_a_wait_is_slept_whatever_is_committed() -> None:
+    assert spacing(0.1) == 0.01
+
+
+async def test_a_task_rests_until_something_is_committed() -> None:
+    alarm = AsyncAlarm()
+    alarm.reset()
+    resting = asyncio.create_task(alarm.wait(FOREVER))
+    done, _ = await asyncio.wait({resting}, timeout=3 * QUICK_SECONDS)
+    assert done == set()
+    alarm.stop()
+    await asyncio.wait_for(resting, 30)
