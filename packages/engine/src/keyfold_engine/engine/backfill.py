@@ -84,8 +84,7 @@ def _activate(
             if each.member == index.member
         ]
         active = table.with_changes(**{index.member: further})
-    session.define_table(table.id, active.stored())
-    database.catalog.remember(active)
+    database.catalog.store(session, active)
 
 
 class Backfills:

@@ -58,6 +58,13 @@ class Catalog:
             self._generation += 1
             self._tables = {}
 
+    def store(self, session: Session, table: TableDefinition, **changes: Any) -> TableDefinition:
+        """Store a table's definition, with changes of its members."""
+        changed = table.with_changes(**changes)
+        session.define_table(changed.id, changed.stored())
+        self.remember(changed)
+        return changed
+
     def remember(self, table: TableDefinition) -> None:
         with self._lock:
             self._generation += 1

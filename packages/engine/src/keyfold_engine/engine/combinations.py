@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyfold_engine.errors import ValidationError
+from keyfold_engine.errors import ValidationError, parameter_invalid
 
-_INVALID = "One or more parameter values were invalid: "
 _NOTHING = (
     "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
     "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, "
@@ -31,20 +30,18 @@ def check_combination(request: dict[str, Any]) -> None:
     if not changes or (changes == {"GlobalSecondaryIndexUpdates"} and not indexes):
         raise ValidationError(_NOTHING)
     if indexes == []:
-        raise ValidationError(f"{_INVALID}List of GlobalSecondaryIndexUpdates is empty")
+        raise parameter_invalid("List of GlobalSecondaryIndexUpdates is empty")
     others = changes - {"GlobalSecondaryIndexUpdates"}
     if "WarmThroughput" in changes and any("Create" in update for update in indexes or ()):
-        raise ValidationError(
-            f"{_INVALID}Create global secondary index cannot be specified when updating "
-            "WarmThroughput"
+        raise parameter_invalid(
+            "Create global secondary index cannot be specified when updating WarmThroughput"
         )
     for change, told in _ALONE.items():
         if change in changes and len(changes) > 1:
-            raise ValidationError(f"{_INVALID}{told} must be the only operation in the request")
+            raise parameter_invalid(f"{told} must be the only operation in the request")
     if "OnDemandThroughput" in changes and changes - {"OnDemandThroughput", "BillingMode"}:
-        raise ValidationError(
-            f"{_INVALID}OnDemandThroughput can only be combined with BillingMode in an UpdateTable "
-            "request"
+        raise parameter_invalid(
+            "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request"
         )
     moves = [update for update in indexes or () if "Update" not in update]
     if "ProvisionedThroughput" in others:

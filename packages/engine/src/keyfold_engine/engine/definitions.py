@@ -8,7 +8,7 @@ from typing import Any
 from keyfold_engine.engine import extensions
 from keyfold_engine.engine.encryption import check_encryption
 from keyfold_engine.engine.throughput import check_first_warmth
-from keyfold_engine.errors import ValidationError
+from keyfold_engine.errors import ValidationError, parameter_invalid
 from keyfold_engine.limits import (
     GLOBAL_INDEXES,
     INDEX_INCLUDED_ATTRIBUTES,
@@ -16,7 +16,6 @@ from keyfold_engine.limits import (
     LOCAL_INDEXES,
 )
 
-_INVALID = "One or more parameter values were invalid: "
 _FIRST_IS_HASH = "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"
 _ON_DEMAND = ("MaxReadRequestUnits", "MaxWriteRequestUnits")
 _MOST_UNITS = 1_000_000_000_000
@@ -36,8 +35,8 @@ def check_creation(request: Definition) -> None:
     has_further = any(request.get(each.indexes_member) for each in asked)
     _check_table_keys(schema, attributes)
     if local is None and global_ is None and not has_further and len(schema) != len(attributes):
-        raise ValidationError(
-            f"{_INVALID}Number of attributes in KeySchema does not exactly match number of "
+        raise parameter_invalid(
+            "Number of attributes in KeySchema does not exactly match number of "
             "attributes defined in AttributeDefinitions"
         )
     seen: set[str] = set()
@@ -54,9 +53,8 @@ def check_creation(request: Definition) -> None:
     _check_attributes_used(attributes, [_names(schema), *map(_index_attributes, indexes)])
     stream = request.get("StreamSpecification") or {}
     if stream.get("StreamViewType") is not None and not stream["StreamEnabled"]:
-        raise ValidationError(
-            f"{_INVALID}Table is being created with a stream disabled, UpdateViewType should not "
-            "be specified"
+        raise parameter_invalid(
+            "Table is being created with a stream disabled, UpdateViewType should not be specified"
         )
     check_stream(request.get("StreamSpecification"))
     check_most(request.get("OnDemandThroughput"), billing, CREATED)
@@ -90,12 +88,11 @@ def check_most(
     given = {name: most[name] for name in _ON_DEMAND if name in most} if most else {}
     for name in given:
         if billing == "PROVISIONED":
-            raise ValidationError(f"{_INVALID}{name} for OnDemandThroughput {on_provisioned}")
+            raise parameter_invalid(f"{name} for OnDemandThroughput {on_provisioned}")
     for name, units in given.items():
         if units < 1 and not (removes and units == -1):
-            raise ValidationError(
-                f"{_INVALID}Requested {name} for OnDemandThroughput for table is outside of valid "
-                "range"
+            raise parameter_invalid(
+                f"Requested {name} for OnDemandThroughput for table is outside of valid range"
             )
 
 
@@ -113,8 +110,8 @@ def check_index_keys(index: Definition, attributes: Sequence[str]) -> None:
         )
     for kind in ("HASH", "RANGE"):
         if kinds.count(kind) > INDEX_KEY_ATTRIBUTES:
-            raise ValidationError(
-                f"{_INVALID}Number of {kind} attributes in KeySchema exceeds the limit of "
+            raise parameter_invalid(
+                f"Number of {kind} attributes in KeySchema exceeds the limit of "
                 f"{INDEX_KEY_ATTRIBUTES}"
             )
 
@@ -123,18 +120,16 @@ def check_projection(index: Definition) -> None:
     projection = index.get("Projection") or {}
     kind, extra = projection.get("ProjectionType"), projection.get("NonKeyAttributes")
     if kind is None:
-        raise ValidationError(f"{_INVALID}Unknown ProjectionType: null")
+        raise parameter_invalid("Unknown ProjectionType: null")
     if kind == "INCLUDE":
         if not extra:
-            raise ValidationError(
-                f"{_INVALID}ProjectionType is INCLUDE, but NonKeyAttributes is not specified"
+            raise parameter_invalid(
+                "ProjectionType is INCLUDE, but NonKeyAttributes is not specified"
             )
         if (name := _repeated_name(extra)) is not None:
-            raise ValidationError(f"{_INVALID}Duplicate element in NonKeyAttributes: {name}")
+            raise parameter_invalid(f"Duplicate element in NonKeyAttributes: {name}")
     elif extra:
-        raise ValidationError(
-            f"{_INVALID}ProjectionType is {kind}, but NonKeyAttributes is specified"
-        )
+        raise parameter_invalid(f"ProjectionType is {kind}, but NonKeyAttributes is specified")
 
 
 def check_included(indexes: Iterable[Definition]) -> None:
@@ -147,8 +142,8 @@ def check_included(indexes: Iterable[Definition]) -> None:
             kinds = [each["SearchSchemaElementType"] for each in index.get("SearchSchema") or ()]
             total += 1 + kinds.count("INLINE_FILTER")
     if total > INDEX_INCLUDED_ATTRIBUTES:
-        raise ValidationError(
-            f"{_INVALID}The total number of attributes projected into all indexes exceeds the "
+        raise parameter_invalid(
+            f"The total number of attributes projected into all indexes exceeds the "
             f"limit of {INDEX_INCLUDED_ATTRIBUTES}"
         )
 
@@ -156,12 +151,12 @@ def check_included(indexes: Iterable[Definition]) -> None:
 def check_throughput(index: Definition, billing: str) -> None:
     throughput = index.get("ProvisionedThroughput")
     if billing == "PROVISIONED" and throughput is None:
-        raise ValidationError(
-            f"{_INVALID}ProvisionedThroughput must be specified for index: {index['IndexName']}"
+        raise parameter_invalid(
+            f"ProvisionedThroughput must be specified for index: {index['IndexName']}"
         )
     if billing == "PAY_PER_REQUEST" and throughput is not None:
-        raise ValidationError(
-            f"{_INVALID}ProvisionedThroughput should not be specified for index: "
+        raise parameter_invalid(
+            f"ProvisionedThroughput should not be specified for index: "
             f"{index['IndexName']} when BillingMode is PAY_PER_REQUEST"
         )
 
@@ -171,19 +166,17 @@ def check_stream(specification: Definition | None) -> None:
         return
     view = specification.get("StreamViewType")
     if specification.get("StreamEnabled") and view is None:
-        raise ValidationError(
-            f"{_INVALID}StreamViewType is required when StreamEnabled is set to true"
-        )
+        raise parameter_invalid("StreamViewType is required when StreamEnabled is set to true")
     if not specification.get("StreamEnabled") and view is not None:
-        raise ValidationError(
-            f"{_INVALID}StreamViewType should not be specified when StreamEnabled is false"
+        raise parameter_invalid(
+            "StreamViewType should not be specified when StreamEnabled is false"
         )
 
 
 def check_global_count(count: int) -> None:
     if count > GLOBAL_INDEXES:
-        raise ValidationError(
-            f"{_INVALID}GlobalSecondaryIndex count exceeds the per-table limit of {GLOBAL_INDEXES}"
+        raise parameter_invalid(
+            f"GlobalSecondaryIndex count exceeds the per-table limit of {GLOBAL_INDEXES}"
         )
 
 
@@ -199,8 +192,8 @@ def check_same_types(
 ) -> None:
     """Refuse another type for an attribute that is already a key."""
     if any(known.get(name, defined[name]) != defined[name] for name in _names(index["KeySchema"])):
-        raise ValidationError(
-            f"{_INVALID}Attributes cannot be redefined. Please check that your attribute has the "
+        raise parameter_invalid(
+            f"Attributes cannot be redefined. Please check that your attribute has the "
             "same type as previously defined. "
             f"Existing schema: {_schema_shown(index, known)} "
             f"New schema: {_schema_shown(index, defined)}"
@@ -258,13 +251,13 @@ def check_billing(request: Definition, billing: str) -> None:
     """The rules of a table's throughput in its billing mode."""
     throughput = request.get("ProvisionedThroughput")
     if billing == "PAY_PER_REQUEST" and throughput is not None:
-        raise ValidationError(
-            f"{_INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
+        raise parameter_invalid(
+            "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
             "BillingMode is PAY_PER_REQUEST"
         )
     if billing == "PROVISIONED" and throughput is None:
-        raise ValidationError(
-            f"{_INVALID}ReadCapacityUnits and WriteCapacityUnits must both be specified when "
+        raise parameter_invalid(
+            "ReadCapacityUnits and WriteCapacityUnits must both be specified when "
             "BillingMode is PROVISIONED"
         )
     check_units(throughput)
@@ -297,8 +290,8 @@ def _check_kinds(schema: KeySchema) -> None:
 def _check_defined(schema: KeySchema, attributes: Sequence[str]) -> None:
     names = _names(schema)
     if any(name not in attributes for name in names):
-        raise ValidationError(
-            f"{_INVALID}Some index key attributes are not defined in AttributeDefinitions. "
+        raise parameter_invalid(
+            f"Some index key attributes are not defined in AttributeDefinitions. "
             f"Keys: {_name_list(names)}, AttributeDefinitions: {_name_list(attributes)}"
         )
 
@@ -315,10 +308,10 @@ def _check_local(
     local: Sequence[Definition], table: KeySchema, attributes: Sequence[str], seen: set[str]
 ) -> None:
     if not local:
-        raise ValidationError(f"{_INVALID}List of LocalSecondaryIndexes is empty")
+        raise parameter_invalid("List of LocalSecondaryIndexes is empty")
     if len(table) < 2:
-        raise ValidationError(
-            f"{_INVALID}Table KeySchema does not have a range key, which is required when "
+        raise parameter_invalid(
+            "Table KeySchema does not have a range key, which is required when "
             "specifying a LocalSecondaryIndex"
         )
     for index in local:
@@ -326,8 +319,8 @@ def _check_local(
         check_projection(index)
         _check_name(index, seen)
     if len(local) > LOCAL_INDEXES:
-        raise ValidationError(
-            f"{_INVALID}Number of LocalSecondaryIndexes exceeds per-table limit of {LOCAL_INDEXES}"
+        raise parameter_invalid(
+            f"Number of LocalSecondaryIndexes exceeds per-table limit of {LOCAL_INDEXES}"
         )
 
 
@@ -337,13 +330,11 @@ def _check_local_keys(index: Definition, table: KeySchema, attributes: Sequence[
     _check_distinct(schema)
     _check_kinds(schema)
     if len(schema) < 2:
-        raise ValidationError(
-            f"{_INVALID}Index KeySchema does not have a range key for index: {name}"
-        )
+        raise parameter_invalid(f"Index KeySchema does not have a range key for index: {name}")
     mine, theirs = schema[0]["AttributeName"], table[0]["AttributeName"]
     if mine != theirs:
-        raise ValidationError(
-            f"{_INVALID}Index KeySchema does not have the same leading hash key as table KeySchema "
+        raise parameter_invalid(
+            f"Index KeySchema does not have the same leading hash key as table KeySchema "
             f"for index: {name}. index hash key: {mine}, table hash key: {theirs}"
         )
 
@@ -352,7 +343,7 @@ def _check_global(
     global_: Sequence[Definition], billing: str, attributes: Sequence[str], seen: set[str]
 ) -> None:
     if not global_:
-        raise ValidationError(f"{_INVALID}List of GlobalSecondaryIndexes is empty")
+        raise parameter_invalid("List of GlobalSecondaryIndexes is empty")
     for index in global_:
         check_index_keys(index, attributes)
         check_projection(index)
@@ -363,14 +354,14 @@ def _check_global(
 
 def _check_name(index: Definition, seen: set[str]) -> None:
     if index["IndexName"] in seen:
-        raise ValidationError(f"{_INVALID}Duplicate index name: {index['IndexName']}")
+        raise parameter_invalid(f"Duplicate index name: {index['IndexName']}")
     seen.add(index["IndexName"])
 
 
 def _check_attributes_used(attributes: Sequence[str], names: Iterable[Iterable[str]]) -> None:
     used = list(dict.fromkeys(name for each in names for name in each))
     if any(name not in used for name in attributes):
-        raise ValidationError(
-            f"{_INVALID}Some AttributeDefinitions are not used. AttributeDefinitions: "
+        raise parameter_invalid(
+            f"Some AttributeDefinitions are not used. AttributeDefinitions: "
             f"{_name_list(attributes)}, keys used: {_name_list(used)}"
         )

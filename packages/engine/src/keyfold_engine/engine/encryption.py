@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from keyfold_engine.errors import ValidationError
+from keyfold_engine.errors import parameter_invalid
 
 if TYPE_CHECKING:
     from keyfold_engine.engine.database import Database
-
-_INVALID = "One or more parameter values were invalid: "
 
 
 def check_encryption(specification: dict[str, Any] | None) -> None:
@@ -17,9 +15,9 @@ def check_encryption(specification: dict[str, Any] | None) -> None:
     if not specification or not specification.get("Enabled"):
         return
     if specification.get("SSEType") == "AES256":
-        raise ValidationError(f"{_INVALID}SSEType AES256 is not supported")
+        raise parameter_invalid("SSEType AES256 is not supported")
     if specification.get("KMSMasterKeyId") is not None and specification.get("SSEType") is None:
-        raise ValidationError(f"{_INVALID}SSEType KMS is required if KMSMasterKeyId is specified")
+        raise parameter_invalid("SSEType KMS is required if KMSMasterKeyId is specified")
 
 
 def described(database: Database, specification: dict[str, Any]) -> dict[str, Any]:

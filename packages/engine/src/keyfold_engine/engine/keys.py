@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from keyfold_engine.engine.tables import IndexDefinition, KeySchema, TableDefinition
-from keyfold_engine.errors import EmptyKey, ValidationError
+from keyfold_engine.errors import EmptyKey, ValidationError, parameter_invalid
 from keyfold_engine.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold_engine.values import AttributeValue, Item
 from keyfold_engine.values.size import attribute_size
 
-_INVALID = "One or more parameter values were invalid: "
 _NOT_VALID = "One or more parameter values are not valid. "
 _EMPTY = {"S": "string", "B": "binary"}
 
@@ -52,11 +51,11 @@ def _check_presence(schema: KeySchema, item: Item) -> None:
     for name, kind in schema.types.items():
         value = item.get(name)
         if value is None:
-            raise ValidationError(f"{_INVALID}Missing the key {name} in the item")
+            raise parameter_invalid(f"Missing the key {name} in the item")
         if kind not in value:
             actual = next(iter(value))
-            raise ValidationError(
-                f"{_INVALID}Type mismatch for key {name} expected: {kind} actual: {actual}"
+            raise parameter_invalid(
+                f"Type mismatch for key {name} expected: {kind} actual: {actual}"
             )
 
 
@@ -70,8 +69,8 @@ def check_index_keys(index: IndexDefinition, item: Item, *, by_update: bool = Fa
             continue
         if kind not in value:
             actual = next(iter(value))
-            raise ValidationError(
-                f"{_INVALID}Type mismatch for Index Key {name} Expected: {kind} Actual: {actual} "
+            raise parameter_invalid(
+                f"Type mismatch for Index Key {name} Expected: {kind} Actual: {actual} "
                 f"IndexName: {index.name}"
             )
         if value[kind] == "" and by_update:
@@ -115,14 +114,13 @@ def _check_contents(schema: KeySchema, key: Item) -> None:
 def _check_sizes(schema: KeySchema, item: Item) -> None:
     for name in schema.partition:
         if _exceeds(item.get(name), PARTITION_KEY_BYTES):
-            raise ValidationError(
-                f"{_INVALID}Size of hashkey has exceeded the maximum size limit of"
-                f"{PARTITION_KEY_BYTES} bytes"
+            raise parameter_invalid(
+                f"Size of hashkey has exceeded the maximum size limit of{PARTITION_KEY_BYTES} bytes"
             )
     for name in schema.sort:
         if _exceeds(item.get(name), SORT_KEY_BYTES):
-            raise ValidationError(
-                f"{_INVALID}Aggregated size of all range keys has exceeded the size limit of "
+            raise parameter_invalid(
+                f"Aggregated size of all range keys has exceeded the size limit of "
                 f"{SORT_KEY_BYTES} bytes"
             )
 

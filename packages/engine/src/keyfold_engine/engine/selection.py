@@ -11,13 +11,11 @@ from keyfold_engine.engine.catalog import Catalog
 from keyfold_engine.engine.read import Reading, ResultPage
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import IndexDefinition, TableDefinition
-from keyfold_engine.errors import RequestInvalid, ValidationError
+from keyfold_engine.errors import RequestInvalid, ValidationError, parameter_invalid
 from keyfold_engine.expressions import evaluate
 from keyfold_engine.expressions.ast import Condition, Path, Projection, roots
 from keyfold_engine.expressions.projection import compile_projection
 from keyfold_engine.values import Item
-
-_INVALID = "One or more parameter values were invalid: "
 
 
 def check_select(request: dict[str, Any]) -> None:
@@ -114,8 +112,8 @@ def refuse_unprojected_filter(index: IndexDefinition, condition: Condition | Non
         return
     missing = sorted({name for name in roots(condition) if name not in index.attributes})
     if missing:
-        raise ValidationError(
-            f"{_INVALID}Secondary index {index.name} does not project one or more filter "
+        raise parameter_invalid(
+            f"Secondary index {index.name} does not project one or more filter "
             f"attributes: [{', '.join(missing)}]"
         )
 
@@ -134,8 +132,8 @@ def shape_of(
         return compile_projection(projection), True
     if select == "ALL_ATTRIBUTES":
         if not index.is_local:
-            raise ValidationError(
-                f"{_INVALID}Select type ALL_ATTRIBUTES is not supported for global secondary index "
+            raise parameter_invalid(
+                f"Select type ALL_ATTRIBUTES is not supported for global secondary index "
                 f"{index.name} because its projection type is not ALL"
             )
         return None, True
@@ -144,8 +142,8 @@ def shape_of(
 
 def _refuse_unprojected(index: IndexDefinition, missing: list[str]) -> None:
     if missing:
-        raise ValidationError(
-            f"{_INVALID}Global secondary index {index.name} does not project [{', '.join(missing)}]"
+        raise parameter_invalid(
+            f"Global secondary index {index.name} does not project [{', '.join(missing)}]"
         )
 
 

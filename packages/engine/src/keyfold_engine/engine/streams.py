@@ -14,7 +14,13 @@ from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.places import shard_of
 from keyfold_engine.engine.storage import Session, StoredItem
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.errors import ExpiredIterator, TableNotFound, TrimmedData, ValidationError
+from keyfold_engine.errors import (
+    ExpiredIterator,
+    TableNotFound,
+    TrimmedData,
+    ValidationError,
+    parameter_invalid,
+)
 from keyfold_engine.limits import (
     MB,
     STREAM_ITERATOR_SECONDS,
@@ -25,7 +31,6 @@ from keyfold_engine.values import Item
 from keyfold_engine.values.size import item_size
 
 _NOT_FOUND = "Requested resource not found: Stream: {} not found"
-_INVALID = "One or more parameter values were invalid: "
 _NO_SHARD = "Requested resource not found: Shard: {} in Stream: {} not found"
 
 
@@ -53,7 +58,7 @@ _ARN = re.compile(r"arn:[^:]+:dynamodb:[^:]+:\d+:table/[^/]+/stream/.+").fullmat
 def check_arn(arn: str) -> None:
     """Refuse what is not a stream ARN."""
     if not _ARN(arn):
-        raise ValidationError(f"{_INVALID}Invalid StreamArn: {arn}")
+        raise parameter_invalid(f"Invalid StreamArn: {arn}")
 
 
 class StreamDefinition:
@@ -220,7 +225,7 @@ def iterator(database: Database, session: Session, request: dict[str, Any]) -> I
     for parameter in ("SequenceNumber", "Timestamp"):
         if (request.get(parameter) is not None) is not (_BEGINNING.get(kind) == parameter):
             needed = "is required" if _BEGINNING.get(kind) == parameter else "cannot be specified"
-            raise ValidationError(f"{_INVALID}{parameter} {needed} for ShardIteratorType {kind}")
+            raise parameter_invalid(f"{parameter} {needed} for ShardIteratorType {kind}")
     stream = find(session, arn)
     shard = stream.shard_number(request["ShardId"])
     if kind == "TRIM_HORIZON":
@@ -247,7 +252,7 @@ def _since(
     """The first sequence at or after a time."""
     now = database.clock.now()
     if timestamp > now:
-        raise ValidationError(f"{_INVALID}Timestamp cannot be in the future: {timestamp}")
+        raise parameter_invalid(f"Timestamp cannot be in the future: {timestamp}")
     kept = max(timestamp, database.horizon.now() - STREAM_RETENTION_SECONDS)
     records = session.records(stream.id, shard, 0, kept, 1)
     return records[0][0] if records else session.next_sequence()

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from keyfold_engine.errors import ValidationError
+from keyfold_engine.errors import parameter_invalid
 
-_INVALID = "One or more parameter values were invalid: "
 _UNITS = ("ReadCapacityUnits", "WriteCapacityUnits")
 _WARM = {"ReadUnitsPerSecond": "ReadCapacityUnits", "WriteUnitsPerSecond": "WriteCapacityUnits"}
 WARM_ON_DEMAND = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_000}
@@ -75,8 +74,8 @@ def check_first_warmth(definition: Definition, billing: str, of: str) -> None:
                 if billing == "PAY_PER_REQUEST"
                 else f"{_WARM[name]} of ProvisionedThroughput"
             )
-            raise ValidationError(
-                f"{_INVALID}Requested {name} for WarmThroughput for {of} is lower than {least}"
+            raise parameter_invalid(
+                f"Requested {name} for WarmThroughput for {of} is lower than {least}"
             )
 
 
@@ -85,7 +84,7 @@ def check_warmer(definition: Definition, billing: str, wish: Definition, of: str
     now = {**usual_warmth(definition, billing), **definition.get("WarmThroughput", {})}
     for name, wanted in wish.items():
         if wanted < now[name]:
-            raise ValidationError(
-                f"{_INVALID}Requested {name} for WarmThroughput for {of} is lower than current "
+            raise parameter_invalid(
+                f"Requested {name} for WarmThroughput for {of} is lower than current "
                 "WarmThroughput, decreasing WarmThroughput is not supported"
             )

@@ -56,9 +56,7 @@ def _note(database: Database, name: str, session: Session) -> bool:
     for _ in range(0, _ITEMS_PER_COMMIT, _ITEMS_PER_READ):
         if noted_to is not None:
             noted_to = _note_some(session, table, noted_to)
-    changed = table.with_changes(ExpiryNotedTo=noted_to)
-    session.define_table(table.id, changed.stored())
-    database.catalog.remember(changed)
+    database.catalog.store(session, table, ExpiryNotedTo=noted_to)
     return True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from keyfold_engine.engine.keys import check_index_keys
 from keyfold_engine.engine.tables import IndexDefinition, TableDefinition
 from keyfold_engine.engine.write import NewItem
-from keyfold_engine.errors import ValidationError
+from keyfold_engine.errors import ValidationError, parameter_invalid
 from keyfold_engine.expressions.ast import Action, AddAction, Projection, SetAction
 from keyfold_engine.expressions.evaluate import Values, constant
 from keyfold_engine.expressions.parameters import ExpressionParameters
@@ -15,7 +15,6 @@ from keyfold_engine.values import Item
 from keyfold_engine.values.normal import NormalItem
 from keyfold_engine.values.size import attribute_size, text_size
 
-_INVALID = "One or more parameter values were invalid: "
 _TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 
 
@@ -43,8 +42,8 @@ class ItemUpdate:
             return
         if not self._roots.isdisjoint(table.schema.types):
             name = next(path.root for path in plan.paths if path.root in table.schema.types)
-            raise ValidationError(
-                f"{_INVALID}Cannot update attribute {name}. This attribute is part of the key"
+            raise parameter_invalid(
+                f"Cannot update attribute {name}. This attribute is part of the key"
             )
         for index in table.indexes_by_name.values():
             if not self._roots.isdisjoint(index.schema.types):

@@ -2,6 +2,7 @@
 
 from keyfold_engine.errors.answers import (
     BY_WIRE_NAME,
+    INVALID_PARAMETER,
     AccessDenied,
     BackupInUse,
     BackupNotFound,
@@ -56,6 +57,7 @@ from keyfold_engine.errors.answers import (
     UnrecognizedClient,
     ValidationError,
     from_wire,
+    parameter_invalid,
     to_wire,
 )
 from keyfold_engine.errors.backend import (
@@ -75,6 +77,7 @@ from keyfold_engine.errors.root import KeyfoldError
 
 __all__ = [
     "BY_WIRE_NAME",
+    "INVALID_PARAMETER",
     "AccessDenied",
     "BackupInUse",
     "BackupNotFound",
@@ -141,5 +144,6 @@ __all__ = [
     "ValidationError",
     "WrongFormat",
     "from_wire",
+    "parameter_invalid",
     "to_wire",
 ]

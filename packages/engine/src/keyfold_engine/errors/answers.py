@@ -28,6 +28,14 @@ class ValidationError(OperationError):
     namespace = "com.amazon.coral.validate"
 
 
+INVALID_PARAMETER = "One or more parameter values were invalid: "
+
+
+def parameter_invalid(reason: str) -> ValidationError:
+    """The error for values that do not fit together or to their table."""
+    return ValidationError(f"{INVALID_PARAMETER}{reason}")
+
+
 class RequestInvalid(ValidationError):
     """A request that is invalid regardless of data; its wording depends on the dialect.
 

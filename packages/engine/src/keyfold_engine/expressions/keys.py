@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from keyfold_engine.errors import RequestInvalid, ValidationError
+from keyfold_engine.errors import RequestInvalid, ValidationError, parameter_invalid
 from keyfold_engine.expressions.ast import (
     And,
     Between,
@@ -25,7 +25,6 @@ from keyfold_engine.values import AttributeValue
 
 _MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _INDEXABLE = frozenset((*_MIRRORED, "BETWEEN", "begins_with"))
-_INVALID = "One or more parameter values were invalid: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +162,7 @@ def _check_types(terms: Mapping[str, KeyTerm], types: Mapping[str, str]) -> None
         for value in term.values:
             kind = next(iter(value))
             if kind != types[name]:
-                raise ValidationError(
-                    f"{_INVALID}Condition parameter type does not match schema type"
-                )
+                raise parameter_invalid("Condition parameter type does not match schema type")
             if value[kind] == "" and term.operator == "=":
                 what = "string" if kind == "S" else "binary"
                 raise ValidationError(

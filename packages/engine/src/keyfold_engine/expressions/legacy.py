@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from keyfold_engine.errors import INVALID_PARAMETER as _INVALID
 from keyfold_engine.errors import RequestInvalid
 from keyfold_engine.expressions.ast import (
     Action,
@@ -35,7 +36,6 @@ from keyfold_engine.values import AttributeValue
 from keyfold_engine.values.key_order import sort_key
 from keyfold_engine.values.wire import check_name, check_value
 
-_INVALID = "One or more parameter values were invalid: "
 _SCALARS = ("S", "N", "B")
 _SETS = ("SS", "NS", "BS")
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from operator import is_
 from typing import Any
 
+from keyfold_engine.errors import INVALID_PARAMETER as _INVALID
 from keyfold_engine.errors import RequestInvalid, ValidationError
 from keyfold_engine.limits import ATTRIBUTE_NAME_BYTES, NESTING_LEVELS
 from keyfold_engine.values import AttributeValue, Item
@@ -18,7 +19,6 @@ from keyfold_engine.values.normal import NormalItem
 from keyfold_engine.values.number import decimal_complaint, normalise
 from keyfold_engine.values.size import item_size, text_size
 
-_INVALID = "One or more parameter values were invalid: "
 _SCALARS_WITHOUT_RULES = frozenset(("S", "B", "BOOL"))
 
 

@@ -10,11 +10,10 @@ from unicodedata import category
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.errors import AccessDenied, TableNotFound, ValidationError
+from keyfold_engine.errors import AccessDenied, TableNotFound, ValidationError, parameter_invalid
 
 TAGS_PER_RESOURCE = 50
 _SIGNS = "_.:/=+-@"
-_INVALID = "One or more parameter values were invalid: "
 _TABLE_ARN = re.compile(r"arn:aws:dynamodb:[^:]+:\d+:table/[^/]{3,}").fullmatch
 
 
@@ -52,9 +51,7 @@ def _change(
         table = _table(database, session, request["ResourceArn"])
         tags = change(table.definition.get("Tags", {}))
         _check_count(tags)
-        changed = table.with_changes(Tags=tags or None)
-        session.define_table(table.id, changed.stored())
-        database.catalog.remember(changed)
+        database.catalog.store(session, table, Tags=tags or None)
 
     database.write(work)
     return {}
@@ -71,8 +68,8 @@ def read_tags(given: Sequence[dict[str, str]]) -> dict[str, str]:
         tags[tag["Key"]] = tag["Value"]
     for text in (*tags, *tags.values()):
         if not all(category(each)[0] in "LZN" or each in _SIGNS for each in text):
-            raise ValidationError(
-                f"{_INVALID}Tags consist of letters, numbers, spaces and {_SIGNS}: {text}"
+            raise parameter_invalid(
+                f"Tags consist of letters, numbers, spaces and {_SIGNS}: {text}"
             )
     for key in tags:
         if key.lower().startswith("aws:"):
@@ -83,17 +80,15 @@ def read_tags(given: Sequence[dict[str, str]]) -> dict[str, str]:
 
 def _check_count(tags: dict[str, str]) -> None:
     if len(tags) > TAGS_PER_RESOURCE:
-        raise ValidationError(
-            f"{_INVALID}Too many tags: {len(tags)} of at most {TAGS_PER_RESOURCE}"
-        )
+        raise parameter_invalid(f"Too many tags: {len(tags)} of at most {TAGS_PER_RESOURCE}")
 
 
 def _check_arn(arn: str) -> None:
     if not arn.startswith("arn:"):
-        raise ValidationError(f"{_INVALID}ARNs must start with 'arn:': {arn}")
+        raise parameter_invalid(f"ARNs must start with 'arn:': {arn}")
     if "/index/" in arn:
-        raise ValidationError(
-            f"{_INVALID}Invalid resource arn provided, only table or stream is accepted. "
+        raise parameter_invalid(
+            f"Invalid resource arn provided, only table or stream is accepted. "
             f"Provided resource arn: {arn}"
         )
     if not _TABLE_ARN(arn):

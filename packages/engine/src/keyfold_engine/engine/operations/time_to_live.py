@@ -22,8 +22,7 @@ def update_time_to_live(database: Database, request: dict[str, Any]) -> dict[str
         if not enabled and table.ttl != attribute:
             raise ValidationError("TimeToLive is active on a different AttributeName")
         change = ttl.enable(session, table, attribute) if enabled else ttl.disable(table)
-        session.define_table(table.id, change.stored())
-        database.catalog.remember(change)
+        database.catalog.store(session, change)
 
     database.write(work)
     return {"TimeToLiveSpecification": wish}

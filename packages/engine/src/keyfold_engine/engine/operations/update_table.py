@@ -13,10 +13,15 @@ from keyfold_engine.engine.encryption import check_encryption
 from keyfold_engine.engine.encryption import described as encrypted
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.errors import LimitExceeded, TableInUse, TableNotFound, ValidationError
+from keyfold_engine.errors import (
+    LimitExceeded,
+    TableInUse,
+    TableNotFound,
+    ValidationError,
+    parameter_invalid,
+)
 from keyfold_engine.limits import INDEX_CHANGES_PER_UPDATE
 
-_INVALID = "One or more parameter values were invalid: "
 _NO_LIMIT = -1
 
 
@@ -29,11 +34,11 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     definitions.check_table_class(request.get("TableClass"))
     check_encryption(request.get("SSESpecification"))
     if request.get("OnDemandThroughput") == {}:
-        raise ValidationError(f"{_INVALID}OnDemandThroughput has no limit in it")
+        raise parameter_invalid("OnDemandThroughput has no limit in it")
     billing, throughput = request.get("BillingMode"), request.get("ProvisionedThroughput")
     if billing == "PAY_PER_REQUEST" and throughput is not None:
-        raise ValidationError(
-            f"{_INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
+        raise parameter_invalid(
+            "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
             "BillingMode is PAY_PER_REQUEST"
         )
     definitions.check_units(throughput)
@@ -64,8 +69,7 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         for extension in asked:
             table = extension.update(database, session, table, request)
         table = _with_stream(database, session, table, request.get("StreamSpecification"))
-        session.define_table(table.id, table.stored())
-        database.catalog.remember(table)
+        database.catalog.store(session, table)
         answer = describe.table(database, session, table, status="UPDATING")
         if "SSESpecification" in request:
             answer["SSEDescription"] = {**answer.get("SSEDescription", {}), "Status": "UPDATING"}
@@ -87,20 +91,20 @@ def _check_updates(updates: Sequence[dict[str, Any]]) -> None:
     seen = set()
     for update in updates:
         if not update:
-            raise ValidationError(
-                f"{_INVALID}One of GlobalSecondaryIndexUpdate.Update, "
+            raise parameter_invalid(
+                "One of GlobalSecondaryIndexUpdate.Update, "
                 "GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be "
                 "null"
             )
         if len(update) > 1:
-            raise ValidationError(
-                f"{_INVALID}Only one of GlobalSecondaryIndexUpdate.Update, "
+            raise parameter_invalid(
+                "Only one of GlobalSecondaryIndexUpdate.Update, "
                 "GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete may be given"
             )
         for wish in update.values():
             if wish["IndexName"] in seen:
-                raise ValidationError(
-                    f"{_INVALID}Only one global secondary index update per index is allowed "
+                raise parameter_invalid(
+                    f"Only one global secondary index update per index is allowed "
                     f"simultaneously. Index: {wish['IndexName']}"
                 )
             seen.add(wish["IndexName"])
@@ -114,14 +118,14 @@ def _with_settings(
     billing, throughput = request.get("BillingMode"), request.get("ProvisionedThroughput")
     current = table.definition["BillingMode"]
     if billing == "PROVISIONED" and throughput is None and current != "PROVISIONED":
-        raise ValidationError(
-            f"{_INVALID}ReadCapacityUnits and WriteCapacityUnits must both be specified when "
+        raise parameter_invalid(
+            "ReadCapacityUnits and WriteCapacityUnits must both be specified when "
             "BillingMode is PROVISIONED"
         )
     if throughput is not None:
         if billing is None and current == "PAY_PER_REQUEST":
-            raise ValidationError(
-                f"{_INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
+            raise parameter_invalid(
+                "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
                 "BillingMode is PAY_PER_REQUEST"
             )
         _refuse_same_throughput(table, throughput)

@@ -104,9 +104,7 @@ def is_unfinished(document: dict[str, Any]) -> bool:
 def _set_backups(
     database: Database, session: Session, table: TableDefinition, numbers: Sequence[int]
 ) -> None:
-    changed = table.with_changes(Backups=list(numbers) or None)
-    session.define_table(table.id, changed.stored())
-    database.catalog.remember(changed)
+    database.catalog.store(session, table, Backups=list(numbers) or None)
 
 
 def _keep(session: Session, document: dict[str, Any]) -> None:

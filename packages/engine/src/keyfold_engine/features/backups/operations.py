@@ -148,17 +148,15 @@ def update_continuous_backups(database: Database, request: dict[str, Any]) -> di
     def work(session: Session) -> TableDefinition:
         table = _table(database, session, request["TableName"])
         days = wish.get("RecoveryPeriodInDays") or backups.RECOVERY_DAYS
+        recovery = None
         if not wish["PointInTimeRecoveryEnabled"]:
             storage.forget_history(session, table.id)
-            changed = table.with_changes(Recovery=None)
         elif backups.keeps_history(table):
-            changed = table.with_changes(Recovery={**table.definition["Recovery"], "Days": days})
+            recovery = {**table.definition["Recovery"], "Days": days}
         else:
             storage.keep_history(session, table.id)
-            changed = table.with_changes(Recovery={"Since": database.clock.now(), "Days": days})
-        session.define_table(table.id, changed.stored())
-        database.catalog.remember(changed)
-        return changed
+            recovery = {"Since": database.clock.now(), "Days": days}
+        return database.catalog.store(session, table, Recovery=recovery)
 
     changed = database.write(work)
     leftovers.clear(database)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from keyfold_engine.engine import definitions, encryption
-from keyfold_engine.errors import ValidationError
+from keyfold_engine.errors import ValidationError, parameter_invalid
 from keyfold_engine.features.vectors import rules
 
 if TYPE_CHECKING:
@@ -133,10 +133,7 @@ def _override_vectors(definition: Definition, request: Definition, now: float) -
         known = [by_name[wish["IndexName"]] for wish in wanted]
     if known:
         if definition["BillingMode"] != "PAY_PER_REQUEST":
-            raise ValidationError(
-                "One or more parameter values were invalid: Tables with vector indexes must be in "
-                "PAY_PER_REQUEST mode"
-            )
+            raise parameter_invalid("Tables with vector indexes must be in PAY_PER_REQUEST mode")
         # They are filled with the items, and from now on behave like newly added ones.
         definition["VectorIndexes"] = [
             {**{name: each[name] for name in each if name != "IsFilling"}, "Since": now}

@@ -88,12 +88,12 @@ def advance(database: Database, name: str, session: Session) -> bool:
         if further is not None:
             further = _copied(session, table, further)
     summary = table.definition["RestoreSummary"]
-    changed = table.with_changes(
+    database.catalog.store(
+        session,
+        table,
         RestoredFrom=further,
         RestoreSummary={**summary, "RestoreInProgress": further is not None},
     )
-    session.define_table(table.id, changed.stored())
-    database.catalog.remember(changed)
     return further is not None
 
 

@@ -35,11 +35,9 @@ def update_contributor_insights(database: Database, request: dict[str, Any]) -> 
         if known is not None and wanted == "DISABLED" == known["Status"]:
             return _answer(table, index, known, "DISABLED")
         entry = {"Status": wanted, "Mode": mode, "Since": database.clock.now()}
-        changed = table.with_changes(
-            Insights={**table.definition.get("Insights", {}), index: entry}
+        database.catalog.store(
+            session, table, Insights={**table.definition.get("Insights", {}), index: entry}
         )
-        session.define_table(table.id, changed.stored())
-        database.catalog.remember(changed)
         if wanted == "DISABLED":
             database.part(KeyCounts).forget(table.id, index)
         return _answer(table, index, entry, _WAITING[wanted])

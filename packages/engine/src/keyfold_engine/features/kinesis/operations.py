@@ -158,9 +158,7 @@ def _store(
     database: Database, session: Session, table: TableDefinition, entry: dict[str, Any]
 ) -> None:
     others = [each for each in destinations_of(table) if each["StreamArn"] != entry["StreamArn"]]
-    changed = table.with_changes(Destinations=[*others, entry])
-    session.define_table(table.id, changed.stored())
-    database.catalog.remember(changed)
+    database.catalog.store(session, table, Destinations=[*others, entry])
 
 
 def _answer(

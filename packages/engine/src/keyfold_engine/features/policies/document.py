@@ -9,11 +9,11 @@ from typing import Any, NoReturn
 
 import orjson
 
-from keyfold_engine.errors import ValidationError
+from keyfold_engine.errors import INVALID_PARAMETER as _INVALID
+from keyfold_engine.errors import ValidationError, parameter_invalid
 from keyfold_engine.features.policies.decision import OPERATORS, base_operator
 from keyfold_engine.limits import POLICY_BYTES
 
-_INVALID = "One or more parameter values were invalid: "
 _DOCUMENT = f"{_INVALID}Invalid policy document: "
 _MEMBERS = ("Sid", "Effect", "Principal", "Action", "Resource", "Condition")
 _ACCOUNT = re.compile(r"\d{12}").fullmatch
@@ -39,7 +39,7 @@ class ResourcePolicy:
 def read(text: str, resource: str, actions: Iterable[str]) -> ResourcePolicy:
     """The policy of a resource; `actions` are the allowed action names."""
     if len(text.encode()) > POLICY_BYTES:
-        raise ValidationError(f"{_INVALID}Maximum policy size of {POLICY_BYTES} bytes exceeded")
+        raise parameter_invalid(f"Maximum policy size of {POLICY_BYTES} bytes exceeded")
     try:
         document = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -117,12 +117,12 @@ def _principal(value: Any) -> Any:
     if value == "*":
         return "*"
     if not isinstance(value, dict) or not value:
-        raise ValidationError(f"{_INVALID}Invalid principal in policy document.")
+        raise parameter_invalid("Invalid principal in policy document.")
     made: dict[str, Any] = {}
     for kind, named in value.items():
         arns = [f"arn:aws:iam::{n}:root" if _ACCOUNT(n) else n for n in _string_list(named)]
         if kind not in ("AWS", "Service") or not all(_PRINCIPAL(arn) for arn in arns):
-            raise ValidationError(f"{_INVALID}Invalid principal in policy document.")
+            raise parameter_invalid("Invalid principal in policy document.")
         made[kind] = _single(arns)
     return made
 

@@ -12,11 +12,11 @@ from keyfold_engine.errors import (
     RequestRateExceeded,
     TableNotFound,
     ValidationError,
+    parameter_invalid,
 )
 from keyfold_engine.features.policies import decision, document, store
 from keyfold_engine.operations import OPERATIONS
 
-_INVALID = "One or more parameter values were invalid: "
 _NO_POLICY = "NO_POLICY"
 _OF_STREAMS = frozenset(("DescribeStream", "GetRecords", "GetShardIterator"))
 _NOT_OF_TABLES = _OF_STREAMS | {"ListStreams", "ListTables", "DescribeLimits", "DescribeEndpoints"}
@@ -82,16 +82,16 @@ def read(text: str, arn: str) -> document.ResourcePolicy:
 
 def _check_arn(database: Database, arn: str) -> None:
     if not arn.startswith("arn:"):
-        raise ValidationError(f"{_INVALID}ARNs must start with 'arn:': {arn}")
+        raise parameter_invalid(f"ARNs must start with 'arn:': {arn}")
     parts = arn.split(":", 5)
     if len(parts) < 6 or parts[2] != "dynamodb" or not parts[5].startswith("table/"):
-        raise ValidationError(f"{_INVALID}Provided Arn is not a DynamoDB resource arn: {arn}")
+        raise parameter_invalid(f"Provided Arn is not a DynamoDB resource arn: {arn}")
     kind = parts[5].split("/")[2:3]
     if kind == ["backup"]:
-        raise ValidationError(f"{_INVALID}Provided Arn is not a DynamoDB resource arn: {arn}")
+        raise parameter_invalid(f"Provided Arn is not a DynamoDB resource arn: {arn}")
     if kind not in ([], ["stream"]):
-        raise ValidationError(
-            f"{_INVALID}Invalid resource arn provided, only table or stream is accepted. Provided "
+        raise parameter_invalid(
+            f"Invalid resource arn provided, only table or stream is accepted. Provided "
             f"resource arn: {arn}"
         )
     if parts[4] != database.account:
@@ -99,7 +99,7 @@ def _check_arn(database: Database, arn: str) -> None:
             "This action is only supported by accounts that match the resource owner’s account."
         )
     if parts[3] != database.region:
-        raise ValidationError(f"{_INVALID}Invalid resource Arn: {arn}")
+        raise parameter_invalid(f"Invalid resource Arn: {arn}")
 
 
 def _check_there(database: Database, session: Session, arn: str) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.tables import TableDefinition
+from keyfold_engine.errors import parameter_invalid
 from keyfold_engine.features.replicas.membership import add, answer, now, remove
 from keyfold_engine.features.replicas.replicated_table import replicas_of
-from keyfold_engine.features.replicas.rules import INVALID, check_region, refuse
+from keyfold_engine.features.replicas.rules import check_region, refuse
 
 _STRONG_ELSEWHERE = frozenset(("us-west-1", "ca-central-1", "sa-east-1"))
 
@@ -66,10 +67,10 @@ def _check_can_be_strong(database: Database, table: TableDefinition) -> None:
     with database.read() as session:
         count, _size = session.count_items(table.id, 1)
     if count:
-        refuse(f"{INVALID}A table becomes STRONG only while it is empty: {table.name}")
+        raise parameter_invalid(f"A table becomes STRONG only while it is empty: {table.name}")
     if table.ttl is not None or table.local_indexes:
-        refuse(
-            f"{INVALID}Time to live and local secondary indexes are not supported for global "
+        raise parameter_invalid(
+            "Time to live and local secondary indexes are not supported for global "
             "tables with MultiRegionConsistency set to STRONG."
         )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.errors import ValidationError
+from keyfold_engine.errors import parameter_invalid
 from keyfold_engine.features.replicas.regions import Regions
 from keyfold_engine.features.replicas.replicated_table import replicas_of
 
@@ -33,15 +33,12 @@ def run_in_step(
     if table is None or not replicas_of(table):
         return run(work, request)
     if table.definition.get("Consistency") == "STRONG" and work.__name__ in _NEVER_STRONG:
-        raise ValidationError(
-            "One or more parameter values were invalid: Transactions and time to live are not "
+        raise parameter_invalid(
+            "Transactions and time to live are not "
             "supported for global tables with MultiRegionConsistency set to STRONG."
         )
     if work.__name__ == "update_table" and request.get("StreamSpecification") is not None:
-        raise ValidationError(
-            "One or more parameter values were invalid: Disabling Stream is not allowed for a "
-            "Global Table replica."
-        )
+        raise parameter_invalid("Disabling Stream is not allowed for a Global Table replica.")
     with regions.in_step(table):
         answer = run(work, request)
     if work.__name__ in ("update_table", "update_time_to_live"):

@@ -7,12 +7,11 @@ from typing import Any
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.errors import TableInUse
+from keyfold_engine.errors import TableInUse, parameter_invalid
 from keyfold_engine.features.replicas import consistency
 from keyfold_engine.features.replicas.membership import add, answer, part, remove, set_replicas
 from keyfold_engine.features.replicas.replicated_table import regions_of, replicas_of
 from keyfold_engine.features.replicas.rules import (
-    INVALID,
     check_region,
     check_source,
     check_writes,
@@ -77,11 +76,11 @@ def _check_alone(request: dict[str, Any]) -> None:
     if others and (
         request.get("MultiRegionConsistency") or request.get("GlobalTableWitnessUpdates")
     ):
-        refuse(
-            f"{INVALID}Requests that modify replicas or witnesses must not also modify other fields"
+        raise parameter_invalid(
+            "Requests that modify replicas or witnesses must not also modify other fields"
         )
     if others:
-        refuse(f"{INVALID}Replica modification must be the only operation in the request")
+        raise parameter_invalid("Replica modification must be the only operation in the request")
 
 
 def _kind(update: dict[str, Any]) -> str:
@@ -134,10 +133,12 @@ def _update(database: Database, table: TableDefinition, wish: dict[str, Any]) ->
 def _disassociate(database: Database, table: TableDefinition, wish: dict[str, Any]) -> None:
     region = wish["RegionName"]
     if region != database.region:
-        refuse(f"{INVALID}Disassociate names the region that it is asked in: {database.region}")
+        raise parameter_invalid(
+            f"Disassociate names the region that it is asked in: {database.region}"
+        )
     if table.definition.get("DisassociationProtection", True):
-        refuse(
-            f"{INVALID}Replica {region} is protected against disassociation. Set "
+        raise parameter_invalid(
+            f"Replica {region} is protected against disassociation. Set "
             "DisassociationProtectionEnabled to false first."
         )
     regions_of(database).release()
@@ -195,9 +196,7 @@ def _changed_settings(
             wanted["DisassociationProtection"] = protected
         if mode is not None:
             wanted["SettingsReplication"] = mode
-        changed = current.with_changes(**wanted)
-        session.define_table(changed.id, changed.stored())
-        database.catalog.remember(changed)
+        database.catalog.store(session, current, **wanted)
 
     database.write(work)
     return answer(database, table)

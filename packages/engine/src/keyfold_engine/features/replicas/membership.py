@@ -67,8 +67,7 @@ def _define(
     changed = table.with_changes(Replicas=replicas, **more)
     if changed.stream is None:
         changed = streams.start(database, session, changed, "NEW_AND_OLD_IMAGES")
-    session.define_table(changed.id, changed.stored())
-    database.catalog.remember(changed)
+    database.catalog.store(session, changed)
 
 
 def _copy(source: Database, target: Database, name: str) -> None:
@@ -128,9 +127,7 @@ def set_replicas(database: Database, name: str, replicas: dict[str, Any]) -> Non
     def work(session: Session) -> None:
         table = database.catalog.named(session, name)
         gone = {} if replicas else {"Consistency": None, "Witness": None}
-        changed = table.with_changes(Replicas=replicas or None, **gone)
-        session.define_table(table.id, changed.stored())
-        database.catalog.remember(changed)
+        database.catalog.store(session, table, Replicas=replicas or None, **gone)
 
     database.write(work)
 

@@ -46,10 +46,7 @@ def update_table_replica_auto_scaling(
         for dimension, wish in wishes:
             _check(database, table, dimension, wish)
             kept["/".join(dimension)] = _settings(database, table, dimension, wish)
-        changed = _raised(table, kept).with_changes(Scaling=kept)
-        session.define_table(changed.id, changed.stored())
-        database.catalog.remember(changed)
-        return changed
+        return database.catalog.store(session, _raised(table, kept).with_changes(Scaling=kept))
 
     return {"TableAutoScalingDescription": _described(database, database.write(work))}
 

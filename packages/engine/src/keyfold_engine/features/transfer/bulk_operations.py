@@ -15,7 +15,7 @@ from keyfold_engine.errors import (
     IdempotentParameterMismatch,
     TableInUse,
     TableNotFound,
-    ValidationError,
+    parameter_invalid,
 )
 from keyfold_engine.features.replicas.replicated_table import replicas_of
 from keyfold_engine.features.transfer import bulk, exports
@@ -25,14 +25,13 @@ _TOKENS = "bulk token"
 _TOKEN_SECONDS = 8 * 3600
 _LISTED_SECONDS = 90 * 24 * 3600
 _PER_PAGE = 10
-_INVALID = "One or more parameter values were invalid: "
 
 
 def start_bulk_put_items(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     source, output = request["InputS3Configuration"], request["OutputS3Configuration"]
     check_formats(source)
     if output.get("S3SseKmsKeyId") and output.get("S3SseAlgorithm") != "KMS":
-        raise ValidationError(f"{_INVALID}S3SseKmsKeyId requires the S3SseAlgorithm KMS")
+        raise parameter_invalid("S3SseKmsKeyId requires the S3SseAlgorithm KMS")
     files = bulk.input_files(database, source)
     total = sum(path.stat().st_size for path in files)
     token = request.get("ClientToken") or str(uuid4())
@@ -78,9 +77,7 @@ def _started(
 ) -> bulk.State:
     table = database.catalog.named(session, request["TableName"])
     if replicas_of(table):
-        raise ValidationError(
-            f"{_INVALID}Bulk put items does not support global tables: {table.name}"
-        )
+        raise parameter_invalid(f"Bulk put items does not support global tables: {table.name}")
     making = any(index.status != "ACTIVE" for index in table.global_indexes)
     if making or table.restored_from is not None or describe.making(database, table) is not None:
         raise TableInUse(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import orjson
 
 from keyfold_engine.engine.storage import Session
-from keyfold_engine.errors import EmptyKey, ValidationError
+from keyfold_engine.errors import EmptyKey, ValidationError, parameter_invalid
 from keyfold_engine.features.vectors import numbers, storage
 from keyfold_engine.features.vectors.index import VectorIndex
 from keyfold_engine.features.vectors.partition import size_of
@@ -175,8 +175,8 @@ def _check_element(
         )
     if name != index.hash:
         if attribute_size(value) > SEARCH_FILTER_BYTES:
-            raise ValidationError(
-                "One or more parameter values were invalid: Size limit exceeded for SearchSchema "
+            raise parameter_invalid(
+                "Size limit exceeded for SearchSchema "
                 f"attribute '{name}': maximum {SEARCH_FILTER_BYTES} bytes"
             )
         return
@@ -193,8 +193,8 @@ def _check_element(
             f"IndexName: {index.name}, IndexKey: {name}"
         )
     if attribute_size(value) > PARTITION_KEY_BYTES:
-        raise ValidationError(
-            "One or more parameter values were invalid: Aggregate size for HASH key attributes "
+        raise parameter_invalid(
+            "Aggregate size for HASH key attributes "
             f"exceeds the maximum of {PARTITION_KEY_BYTES} bytes"
         )
 

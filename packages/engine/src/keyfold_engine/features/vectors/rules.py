@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from keyfold_engine.errors import ValidationError
+from keyfold_engine.errors import parameter_invalid
 from keyfold_engine.limits import (
     SEARCH_FILTERS,
     VECTOR_DIMENSIONS,
     VECTOR_INDEXES,
 )
-
-_INVALID = "One or more parameter values were invalid: "
 
 Definition = Mapping[str, Any]
 
@@ -20,7 +18,7 @@ Definition = Mapping[str, Any]
 def check_all(indexes: Sequence[Definition], billing: str, defined: Iterable[str]) -> None:
     """The vector indexes of a CreateTable request, except for their names."""
     if not indexes:
-        raise ValidationError(f"{_INVALID}List of VectorIndexes is empty")
+        raise parameter_invalid("List of VectorIndexes is empty")
     check_billing(billing)
     names = list(defined)
     for at, index in enumerate(indexes):
@@ -30,36 +28,34 @@ def check_all(indexes: Sequence[Definition], billing: str, defined: Iterable[str
 
 def check_billing(billing: str) -> None:
     if billing != "PAY_PER_REQUEST":
-        raise ValidationError(
-            f"{_INVALID}Vector indexes are only supported for PAY_PER_REQUEST tables"
-        )
+        raise parameter_invalid("Vector indexes are only supported for PAY_PER_REQUEST tables")
 
 
 def check_count(count: int) -> None:
     if count > VECTOR_INDEXES:
-        raise ValidationError(
-            f"{_INVALID}VectorIndex count exceeds the per-table limit of {VECTOR_INDEXES}"
+        raise parameter_invalid(
+            f"VectorIndex count exceeds the per-table limit of {VECTOR_INDEXES}"
         )
 
 
 def check_one(index: Definition, defined: Sequence[str], others: Iterable[Definition]) -> None:
     """One index beside the `others` of its table; `defined` are the AttributeDefinitions."""
     if index["Dimensions"] > VECTOR_DIMENSIONS:
-        raise ValidationError(
-            f"{_INVALID}Number of dimensions must be between 1 and {VECTOR_DIMENSIONS} inclusive."
+        raise parameter_invalid(
+            f"Number of dimensions must be between 1 and {VECTOR_DIMENSIONS} inclusive."
         )
     _check_schema(index.get("SearchSchema") or (), defined)
     name = index["VectorAttribute"]["AttributeName"]
     if name in defined:
-        raise ValidationError(
-            f"{_INVALID}Conflicting attribute definition for '{name}'. An attribute cannot be "
+        raise parameter_invalid(
+            f"Conflicting attribute definition for '{name}'. An attribute cannot be "
             "defined in AttributeDefinitions when used as a VectorAttribute."
         )
     for other in others:
         same = other["VectorAttribute"]["AttributeName"] == name
         if same and other["Dimensions"] != index["Dimensions"]:
-            raise ValidationError(
-                f"{_INVALID}Conflicting attribute definition for '{name}'. All VectorIndexes on "
+            raise parameter_invalid(
+                f"Conflicting attribute definition for '{name}'. All VectorIndexes on "
                 "the same vector attribute must use the same dimensions."
             )
 
@@ -68,19 +64,19 @@ def _check_schema(schema: Sequence[Mapping[str, str]], defined: Sequence[str]) -
     names = [element["AttributeName"] for element in schema]
     kinds = [element["SearchSchemaElementType"] for element in schema]
     if kinds.count("HASH") > 1:
-        raise ValidationError(
-            f"{_INVALID}Value '{kinds.count('HASH')}' at 'SearchSchema' failed to satisfy "
+        raise parameter_invalid(
+            f"Value '{kinds.count('HASH')}' at 'SearchSchema' failed to satisfy "
             "constraint: Member must have HASH count less than or equal to 1"
         )
     if len(set(names)) != len(names):
-        raise ValidationError(f"{_INVALID}SearchSchema contains a duplicate AttributeName")
+        raise parameter_invalid("SearchSchema contains a duplicate AttributeName")
     if any(name not in defined for name in names):
-        raise ValidationError(
-            f"{_INVALID}One element in SearchSchema is not defined in attribute definitions"
+        raise parameter_invalid(
+            "One element in SearchSchema is not defined in attribute definitions"
         )
     if kinds.count("INLINE_FILTER") > SEARCH_FILTERS:
-        raise ValidationError(
-            f"{_INVALID}Value '{kinds.count('INLINE_FILTER')}' at 'SearchSchema' failed to satisfy "
+        raise parameter_invalid(
+            f"Value '{kinds.count('INLINE_FILTER')}' at 'SearchSchema' failed to satisfy "
             f"constraint: Member must have INLINE_FILTER count less than or equal to "
             f"{SEARCH_FILTERS}"
         )

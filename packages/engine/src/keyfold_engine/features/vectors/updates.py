@@ -9,34 +9,35 @@ from keyfold_engine.engine import definitions, describe
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.errors import LimitExceeded, TableInUse, TableNotFound, ValidationError
+from keyfold_engine.errors import (
+    LimitExceeded,
+    TableInUse,
+    TableNotFound,
+    ValidationError,
+    parameter_invalid,
+)
 from keyfold_engine.features.vectors import rules, storage
 from keyfold_engine.features.vectors.index import vector_indexes
 from keyfold_engine.limits import INDEX_CHANGES_PER_UPDATE
-
-_INVALID = "One or more parameter values were invalid: "
 
 
 def check(updates: Sequence[dict[str, Any]]) -> None:
     """Checks without the table."""
     for update in updates:
         if not update:
-            raise ValidationError(
-                f"{_INVALID}One of VectorIndexUpdate.Create, VectorIndexUpdate.Delete must not be "
-                "null"
+            raise parameter_invalid(
+                "One of VectorIndexUpdate.Create, VectorIndexUpdate.Delete must not be null"
             )
         if len(update) > 1:
-            raise ValidationError(
-                f"{_INVALID}Only one vector index action is allowed per VectorIndexUpdate object"
+            raise parameter_invalid(
+                "Only one vector index action is allowed per VectorIndexUpdate object"
             )
 
 
 def check_table(table: TableDefinition, request: dict[str, Any]) -> None:
     """What a request may not do to a table with vector indexes."""
     if vector_indexes(table) and request.get("BillingMode") == "PROVISIONED":
-        raise ValidationError(
-            f"{_INVALID}Tables with vector indexes must be in PAY_PER_REQUEST mode"
-        )
+        raise parameter_invalid("Tables with vector indexes must be in PAY_PER_REQUEST mode")
     for update in request.get("GlobalSecondaryIndexUpdates") or ():
         if created := update.get("Create"):
             _check_global(table, created, request)
@@ -53,8 +54,8 @@ def _check_global(table: TableDefinition, wish: dict[str, Any], request: dict[st
         for element in wish["KeySchema"]:
             name = element["AttributeName"]
             if name == index.attribute:
-                raise ValidationError(
-                    f"{_INVALID}Attributes cannot be redefined. Please check that your attribute "
+                raise parameter_invalid(
+                    f"Attributes cannot be redefined. Please check that your attribute "
                     "has the same type as previously defined. Existing schema: "
                     f"VectorIndexSchema:[VectorAttribute: key{{{name}:L:{index.dimensions}}}] New "
                     "schema: Schema:[SchemaElement: "
@@ -149,8 +150,8 @@ def _check_same_types(known: Sequence[dict[str, str]], defined: Sequence[dict[st
     for each in defined:
         name = each["AttributeName"]
         if types.get(name, each["AttributeType"]) != each["AttributeType"]:
-            raise ValidationError(
-                f"{_INVALID}Attributes cannot be redefined. Please check that your attribute has "
+            raise parameter_invalid(
+                f"Attributes cannot be redefined. Please check that your attribute has "
                 f"the same type as previously defined. Existing schema: {name}:{types[name]} New "
                 f"schema: {name}:{each['AttributeType']}"
             )
@@ -159,8 +160,8 @@ def _check_same_types(known: Sequence[dict[str, str]], defined: Sequence[dict[st
 def _check_not_key(table: TableDefinition, wish: dict[str, Any]) -> None:
     name = wish["VectorAttribute"]["AttributeName"]
     if any(each["AttributeName"] == name for each in table.definition["AttributeDefinitions"]):
-        raise ValidationError(
-            f"{_INVALID}Conflicting attribute definition for '{name}'. An attribute cannot be "
+        raise parameter_invalid(
+            f"Conflicting attribute definition for '{name}'. An attribute cannot be "
             "defined in AttributeDefinitions when used as a VectorAttribute."
         )
 
