@@ -92,7 +92,7 @@ def _rows() -> list[DynamoOperation]:
     )
     feature(
         "transfer",
-        "bulk_operations bulk_shapes",
+        "bulk_operations shapes",
         "CancelBulkOperation DescribeBulkOperation ListBulkOperations StartBulkPutItems",
     )
     exports = "DescribeExport ExportTableToPointInTime ListExports"

@@ -16,9 +16,8 @@ from keyfold_engine.engine.delays import Delays
 from keyfold_engine.engine.dialects import Dialect
 from keyfold_engine.engine.extensions import OtherRegions
 from keyfold_engine.engine.faults import Heat
-from keyfold_engine.engine.horizon import Horizon
 from keyfold_engine.engine.lag import IndexLag
-from keyfold_engine.engine.moments import Moments
+from keyfold_engine.engine.moments import Horizon, Moments
 from keyfold_engine.engine.storage import StoredItem, translated
 from keyfold_engine.engine.tables import TableDefinition
 

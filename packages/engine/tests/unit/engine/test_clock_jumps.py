@@ -9,7 +9,7 @@ from tests.fault.replay import replayed
 
 from keyfold_engine.clock import SystemClock
 from keyfold_engine.engine import Engine
-from keyfold_engine.engine.horizon import BELIEVED_AFTER, Horizon
+from keyfold_engine.engine.moments import BELIEVED_AFTER, Horizon
 
 DAY = 86_400.0
 TABLE = {

@@ -66,7 +66,7 @@ def is_running_on(session: Session, table: str) -> bool:
 
 def start(database: Database, arn: str) -> None:
     """Continue an operation in the background."""
-    source = Source(database)
+    source = BulkInput(database)
 
     def step() -> bool:
         more = advance(database, arn, source)
@@ -83,7 +83,7 @@ def _is_queued(database: Database, arn: str) -> bool:
     return state is not None and bool(database.delays.phase("bulk operation", state["Started"]))
 
 
-def advance(database: Database, arn: str, source: Source) -> bool:
+def advance(database: Database, arn: str, source: BulkInput) -> bool:
     """Take the next step; False after the last."""
     with database.read() as session:
         state = find(session, arn)
@@ -99,7 +99,7 @@ def advance(database: Database, arn: str, source: Source) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class InputRecord:
     """A record of an object, as JSON, or a problem; and where reading goes on behind it."""
 
     object: str
@@ -111,15 +111,15 @@ class Record:
     bytes_read: int
 
 
-class Source:
+class BulkInput:
     """The records of an operation's objects, read on from where the last step ended."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._at: tuple[int, int] | None = None
-        self._records: Iterator[Record] = iter(())
+        self._records: Iterator[InputRecord] = iter(())
 
-    def next(self, state: State) -> list[Record]:
+    def next(self, state: State) -> list[InputRecord]:
         begin = (state["File"], state["Line"])
         if self._at != begin:
             told = state["Description"]["InputS3Configuration"]
@@ -131,7 +131,7 @@ class Source:
 
 def _records(
     database: Database, source: dict[str, Any], first: int, passed: int
-) -> Iterator[Record]:
+) -> Iterator[InputRecord]:
     """The records behind the first `passed` ones of an object."""
     paths = input_files(database, source)
     contents = _CONTENTS[source["InputFormat"]]
@@ -144,12 +144,12 @@ def _records(
                 for content, problem in islice(contents(unpacked(file)), passed, None):
                     number += 1
                     read = before + file.tell()
-                    yield Record(name, number, content, problem, (at, number), read)
+                    yield InputRecord(name, number, content, problem, (at, number), read)
                 before += path.stat().st_size
             except DAMAGED as error:
                 before += path.stat().st_size
                 problem = f"the rest of the object cannot be read: {_without_paths(error)}"
-                yield Record(name, number + 1, b"", problem, (at + 1, 0), before)
+                yield InputRecord(name, number + 1, b"", problem, (at + 1, 0), before)
         passed = 0
 
 
@@ -182,7 +182,7 @@ def input_files(database: Database, source: dict[str, Any]) -> list[Path]:
     )
 
 
-def _step(database: Database, arn: str, records: list[Record], session: Session) -> bool:
+def _step(database: Database, arn: str, records: list[InputRecord], session: Session) -> bool:
     state = find(session, arn)
     if state is None or state["Description"]["BulkOperationStatus"] != "IN_PROGRESS":
         return state is not None

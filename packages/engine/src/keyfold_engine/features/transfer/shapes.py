@@ -1,4 +1,4 @@
-"""Requests about exports and imports."""
+"""Requests about exports, imports and bulk operations."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from keyfold_engine.engine.shapes.kinds import (
     at_most,
     integer,
     list_of,
+    long,
     not_above,
     not_below,
     one_of,
@@ -27,17 +28,29 @@ from keyfold_engine.engine.shapes.tables import (
     THROUGHPUT,
     VECTOR_INDEXES,
 )
-from keyfold_engine.engine.shapes.words import ARN, ATTRIBUTES, EXPRESSION, LONG_ARN, NAME, NAMES
+from keyfold_engine.engine.shapes.words import (
+    ARN,
+    ATTRIBUTES,
+    EXPRESSION,
+    LONG_ARN,
+    NAME,
+    NAMES,
+    TABLE,
+)
 
 _MOMENT = Number("Double")
-BUCKET = text(
+_ANY_BUCKET = text(
     at_most(255),
     pattern(r"^[a-z0-9A-Z]+[\.\-\w]*[a-z0-9A-Z]+$", linear=r"[a-z0-9A-Z][\.\-\w]*[a-z0-9A-Z]"),
 )
-_BUCKET = required(BUCKET)
+_BUCKET = required(_ANY_BUCKET)
 _OWNER = text(pattern(r"[0-9]{12}"))
 _PREFIX = text(at_most(1024))
 _CLIENT_TOKEN = text(pattern(r"^[^\$]+$"))
+_ONE = required(LONG_ARN)
+_ALGORITHM = text(one_of("AES256", "KMS"))
+_KEY_ID = text(at_least(1), at_most(2048))
+_COMPRESSION = text(one_of("GZIP", "ZSTD", "NONE"))
 _PAGE = integer(not_below(1), not_above(25))
 
 REQUESTS: dict[str, Structure] = {
@@ -49,8 +62,8 @@ REQUESTS: dict[str, Structure] = {
         S3Bucket=_BUCKET,
         S3BucketOwner=_OWNER,
         S3Prefix=_PREFIX,
-        S3SseAlgorithm=text(one_of("AES256", "KMS")),
-        S3SseKmsKeyId=text(at_least(1), at_most(2048)),
+        S3SseAlgorithm=_ALGORITHM,
+        S3SseKmsKeyId=_KEY_ID,
         ExportFormat=text(one_of("DYNAMODB_JSON", "ION")),
         ExportType=text(one_of("FULL_EXPORT", "INCREMENTAL_EXPORT")),
         FilterSpecification=structure(
@@ -68,7 +81,7 @@ REQUESTS: dict[str, Structure] = {
             ExportViewType=text(one_of("NEW_IMAGE", "NEW_AND_OLD_IMAGES")),
         ),
     ),
-    "DescribeExport": structure("DescribeExportInput", ExportArn=required(LONG_ARN)),
+    "DescribeExport": structure("DescribeExportInput", ExportArn=_ONE),
     "ListExports": structure("ListExportsInput", TableArn=ARN, MaxResults=_PAGE, NextToken=text()),
     "ImportTable": structure(
         "ImportTableInput",
@@ -93,7 +106,7 @@ REQUESTS: dict[str, Structure] = {
                 ),
             ),
         ),
-        InputCompressionType=text(one_of("GZIP", "ZSTD", "NONE")),
+        InputCompressionType=_COMPRESSION,
         TableCreationParameters=required(
             structure(
                 "TableCreationParameters",
@@ -109,11 +122,46 @@ REQUESTS: dict[str, Structure] = {
             )
         ),
     ),
-    "DescribeImport": structure("DescribeImportInput", ImportArn=required(LONG_ARN)),
+    "DescribeImport": structure("DescribeImportInput", ImportArn=_ONE),
     "ListImports": structure(
         "ListImportsInput",
         TableArn=ARN,
         PageSize=_PAGE,
         NextToken=text(at_least(112), at_most(1024), pattern(r"([0-9a-f]{16})+")),
+    ),
+    "StartBulkPutItems": structure(
+        "StartBulkPutItemsInput",
+        ClientToken=_CLIENT_TOKEN,
+        InputS3Configuration=required(
+            structure(
+                "InputS3Configuration",
+                S3BucketOwner=_OWNER,
+                S3Bucket=_BUCKET,
+                S3KeyPrefix=_PREFIX,
+                InputFormat=required(text(one_of("DYNAMODB_JSON", "ION"))),
+                InputCompressionType=_COMPRESSION,
+            )
+        ),
+        OutputS3Configuration=required(
+            structure(
+                "OutputS3Configuration",
+                S3BucketOwner=_OWNER,
+                S3Bucket=_ANY_BUCKET,
+                S3KeyPrefix=_PREFIX,
+                S3SseAlgorithm=_ALGORITHM,
+                S3SseKmsKeyId=_KEY_ID,
+                OutputType=required(list_of(text(one_of("ERROR", "CONDITION_CHECK_FAILURE")))),
+            )
+        ),
+        TableName=TABLE,
+        MaxWriteRequestUnits=long(not_below(1024)),
+        PerformanceTier=text(one_of("STANDARD", "ACCELERATED")),
+    ),
+    "DescribeBulkOperation": structure("DescribeBulkOperationInput", BulkOperationArn=_ONE),
+    "CancelBulkOperation": structure("CancelBulkOperationInput", BulkOperationArn=_ONE),
+    "ListBulkOperations": structure(
+        "ListBulkOperationsInput",
+        MaxResults=_PAGE,
+        NextToken=text(at_least(1), at_most(1024), pattern(r"([0-9a-f]{16})+")),
     ),
 }
