@@ -111,7 +111,182 @@ patterns:
   By SKU: {query: Product, index: By, where: "BPK = SKU#{sku:lower}", limit: 1}
 """
 
+DATED = """
+design: d
+entities:
+  User: {key: {PK: U#<userId>, SK: U}}
+  Measure:
+    key: {PK: U#<userId>, SK: "M#{at:%Y-%m-%d}"}
+    attributes: {userId: id, kind: string, at: fixed timestamp}
+"""
+
+TIMED = """
+design: d
+entities:
+  Patient: {key: {PK: "P#{id:epoch_ms}", SK: P}, attributes: {id: timestamp}}
+"""
+
+VISITS = """
+design: d
+entities:
+  Visit:
+    key: {PK: U#<userId>, SK: "V#KEY"}
+    attributes: {userId: id, visitId: id, at: fixed timestamp iso, startsAt: timestamp iso}
+    per_partition: 100
+patterns:
+  Visits: {query: Visit, where: "PK = U#<userId>, SK between V#{from:BOUND} and V#{to:BOUND}"}
+"""
+
+EVENTS = """
+design: d
+entities:
+  Entry:
+    key: {PK: "E#<kind>#{at:PERIOD}", SK: "{at:iso_ms}#<entryId>"}
+    attributes: {kind: string, entryId: id, at: fixed timestamp}
+"""
+
+SEATS = """
+design: d
+entities:
+  Seat:
+    key: {PK: S#<event_id>, SK: S#<seat>}
+    attributes: {event_id: number, seat: string, status: string}
+  Hold:
+    key: {PK: H#<holdId>, SK: H}
+    ttl: {attribute: ttl}
+    attributes: {holdId: id, ttl: timestamp epoch}
+operations:
+  plan: {does: [create Seat guarded]}
+  hold: {does: ["update Seat (status) guarded", put Hold], atomic: true}
+"""
+
+PUTS = """
+design: d
+entities:
+  Try: {key: {PK: J#<jobId>, SK: "T#{n:03d}"}, attributes: {jobId: id -> Job, n: number}}
+  Job: {key: {PK: J#<jobId>, SK: J}, attributes: {jobId: id, total: decimal}}
+operations:
+  NAME: {does: [EFFECT]}
+"""
+
+LEFT = """
+design: d
+tables: {t: {key: [PK, SK]}, s: {key: [PK]}}
+entities:
+  User: {table: t, key: {PK: U#<userId>, SK: U}}
+  Login:
+    table: s
+    key: {PK: L#<loginId>}
+    attributes: {loginId: id, userId: id, expiresAt: timestamp epoch}
+operations:
+  leave: {parameters: [userId], does: [delete User, delete each Login]}
+"""
+
+TOTALS = """
+design: d
+entities:
+  Trip: {key: {PK: T#<tripId>, SK: T}, attributes: {tripId: id, totalSpent: decimal}}
+  Line: {key: {PK: T#<tripId>, SK: L#<lineId>}, attributes: {tripId: id, lineId: id}}
+"""
+
+READERS = """
+design: d
+entities:
+  Post: {key: {PK: P#<postId>, SK: P}, attributes: {postId: id}}
+  FeedItem: {key: {PK: U#<userId>, SK: F#<postId>}, attributes: {userId: id, postId: id}}
+operations:
+  publish: {does: [create Post guarded, create each FeedItem guarded]}
+"""
+
+BOOKINGS = """
+design: d
+tables: {t: {key: [PK], indexes: {By: {key: [BPK]}, Rank: {key: {RPK: S, likes: N}}}}}
+entities:
+  Booking:
+    key: {PK: B#<bookingId>}
+    attributes: {bookingId: id, place: string, likes: number}
+    indexes: {By: {BPK: "P#{place:lower}"}, Rank: {RPK: R#<bookingId>, likes: <likes>}}
+patterns:
+  Booking by place: {query: Booking, index: By, where: "BPK = P#{place:lower}"}
+"""
+
+
+def puts(name: str, effect: str) -> str:
+    return PUTS.replace("NAME", name).replace("EFFECT", effect)
+
+
+def visits(key: str, bound: str = "iso") -> str:
+    return VISITS.replace("KEY", key).replace("BOUND", bound)
+
+
 KINDS = {
+    "two measures of one day": Kind("K7", "question", DATED, "kind: string, ", ""),
+    "a time alone as the key": Kind("K7", "warning", TIMED, "SK: P}", "SK: P#<name>}"),
+    "a time behind an id": Kind(
+        "K8", "note", visits("<visitId>#<at>"), "<visitId>#<at>", "<at>#<visitId>"
+    ),
+    "a date that is set again in the primary key": Kind(
+        "K11", "question", visits("<startsAt>#<visitId>"), "startsAt: ", "startsAt: fixed "
+    ),
+    "the last day of a range": Kind(
+        "Q6",
+        "warning",
+        visits("{at:%Y-%m-%d}#<visitId>", "%Y-%m-%d"),
+        "V#{to:%Y-%m-%d}",
+        "V#{to:%Y-%m-%d}#~",
+    ),
+    "the last day of a range of moments": Kind(
+        "Q6", "warning", visits("<at>", "%Y-%m-%d"), "%Y-%m-%d", "iso"
+    ),
+    "a partition for each kind and month": Kind(
+        "X8", "question", EVENTS.replace("PERIOD", "%Y-%m"), "<kind>#", "<entryId>#"
+    ),
+    "all seats of an event": Kind(
+        "S2", "question", SEATS, "    key: {PK: S#", "    per_partition: 500\n    key: {PK: S#"
+    ),
+    "a state that an expired item leaves behind": Kind(
+        "S3",
+        "question",
+        SEATS,
+        "operations:",
+        "consumers: {back: {entities: [Hold], events: [REMOVE], does: [update Seat]}}\noperations:",
+    ),
+    "a put that makes what has no id": Kind(
+        "W1",
+        "warning",
+        puts("add try", "put Try unguarded"),
+        "unguarded",
+        "guarded",
+    ),
+    "a put that changes an item": Kind(
+        "W2", "warning", puts("update job", "put Job unguarded"), "unguarded", "guarded"
+    ),
+    "what removes what is over": Kind("W8", "question", LEFT, "expiresAt", "seenAt"),
+    "how long tokens are kept": Kind(
+        "W8",
+        "question",
+        puts("issue", "create Token guarded").replace("Job:", "Token:"),
+        "Token:",
+        "Job:",
+    ),
+    "logins that nothing finds": Kind("W11", "warning", LEFT, "PK: L#<loginId>", "PK: L#<userId>"),
+    "a total that nothing keeps": Kind(
+        "W4", "question", TOTALS, "totalSpent: decimal", "totalSpent: fixed decimal"
+    ),
+    "an item for each reader": Kind("S6", "question", READERS, "FeedItem", "Notebook"),
+    "a list that is called as its entity": Kind(
+        "W6",
+        "question",
+        one("papers: list"),
+        "papers: list",
+        "papers: list max 20",
+    ),
+    "one that a pattern's name asks for": Kind(
+        "X5", "question", BOOKINGS, "Booking by place", "Bookings of a place"
+    ),
+    "likes in an index key": Kind(
+        "X9", "question", BOOKINGS, "likes: number", "likes: fixed number"
+    ),
     "a bound in seconds on milliseconds": Kind(
         "Q18", "error", READINGS.replace("UNIT", "epoch"), ":epoch}", ":epoch_ms}"
     ),
@@ -213,6 +388,47 @@ def test_a_guess_is_never_an_error() -> None:
     """What only a name says is asked; an error needs a statement of the design."""
     guessed = [kind for kind in KINDS.values() if kind.code in ("W14", "S2", "K16", "Q19", "X8")]
     assert {kind.severity for kind in guessed} <= {"question", "warning"}
+
+
+def test_a_sum_that_is_set_is_asked_about_beside_the_condition_of_its_update() -> None:
+    text = puts("charge", "update Job (total) unguarded")
+    assert sorted(hit(text, "W2")) == ["error", "question"]
+    assert hit(text.replace("update Job (total) unguarded", "increment Job (total)"), "W2") == []
+
+
+def test_an_id_is_compared_with_the_other_entitys_id() -> None:
+    text = """
+design: d
+entities:
+  Item:
+    key: {PK: <houseId>, SK: <itemId>}
+    attributes: {houseId: id like h-<hex>, itemId: id like i-<hex>}
+  Line:
+    key: {PK: <houseId>, SK: L#<itemId>}
+    attributes: {houseId: id like h-<hex>, itemId: id -> Item like i-<hex>}
+"""
+    assert hit(text, "K9") == []
+    assert hit(text.replace("-> Item like i-<hex>", "-> Item like item-<hex>"), "K9") == ["error"]
+
+
+def test_an_item_without_an_indexs_sort_key_is_no_stranger_there() -> None:
+    text = """
+design: d
+tables: {t: {key: [PK, SK], indexes: {By: {key: [BPK, BSK]}}}}
+entities:
+  Patient:
+    key: {PK: P#<id>, SK: P}
+    attributes: {id: id, clinicId: id}
+    indexes: {By: {BPK: C#<clinicId>, BSK: P#<id>}}
+  Note:
+    key: {PK: P#<patientId>, SK: N#<noteId>}
+    attributes: {patientId: id, noteId: id, clinicId: id}
+    indexes: {By: {BPK: C#<clinicId>BSK}}
+patterns:
+  Patients: {query: Patient, index: By, where: BPK = C#<clinicId>, limit: 20, paged: true}
+"""
+    assert hit(text.replace("BSK}}", "}}"), "Q2") == []
+    assert hit(text.replace("BSK}}", ", BSK: N#<noteId>}}"), "Q2") == ["error"]
 
 
 def test_members_and_likes_are_one_of_each_pair_on_purpose() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema, FeedSchema, Schema
 from keyfold.review.check.domains import DESIGN, FEEDS
+from keyfold.review.check.field_facts import mentions
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Found, hit, rule
 
@@ -13,6 +14,12 @@ from keyfold.review.check.rule import Found, hit, rule
 @rule("S6", DESIGN)
 def fan_out_amplification(schema: Schema) -> Iterator[Found]:
     spread = {feed.item for feed in schema.feeds}
+    for operation in () if schema.enforced else schema.operations:
+        for effect in operation.effects:
+            made = effect.each and effect.action in ("put", "create")
+            entity = schema.by_entity.get(effect.entity)
+            if made and entity and entity.name not in spread and mentions(entity.name, "copied"):
+                yield hit("operation", said=None, element=operation, item=effect.entity)
     for consumer in schema.consumers:
         for effect in consumer.effects:
             entity = schema.by_entity.get(effect.entity)

@@ -20,8 +20,11 @@ WORDS: dict[str, frozenset[str]] = {
         "state": "status phase stage",
         "kind": "state type kind category priority severity level tier currency country locale "
         "language gender role channel source",
+        "code": "country currency locale language severity priority",
         "amount": "amount balance cost fee price quantity salary total wage",
         "result": "points rating score",
+        "count": "likes views votes hits plays downloads clicks shares count counter",
+        "sum": "total totals sum balance current used",
         "created": "created inserted added ingested received registered occurred published sent",
         "expires": "expir expires expiry expiration expire ttl until deadline delete purge remove",
         "span": "duration lifetime seconds minutes hours days period interval age timeout lease",
@@ -32,22 +35,34 @@ WORDS: dict[str, frozenset[str]] = {
         "document snapshot checkpoint content data body",
         "pile": "comments events followers history likes log logs members messages notifications "
         "orders posts reactions replies transactions views voters participants attendees "
-        "subscribers readers viewers guests",
+        "subscribers readers viewers guests points entries records results readings measurements "
+        "attempts versions revisions activities performance",
         "event": "order payment purchase booking appointment transaction invoice reservation claim "
         "donation ticket visit rental loan shipment delivery",
         "spread": "shard bucket",
+        "period": "hour day date week month year",
+        "planned": "appointment start starts begin begins end ends due scheduled departure arrival "
+        "month",
+        "shared": "tenant organization organisation org company workspace event show match game "
+        "auction channel topic broadcast symbol ticker clinic school shop store merchant",
+        "passing": "token otp nonce idempotency dedupe deduplication lock lease webhook "
+        "connection challenge verification",
+        "copied": "feed inbox timeline notification newsfeed",
     }.items()
 }
 """What words in names mean; the last word of a name weighs most."""
 
+_STATES = tuple(WORDS["state"])
 PERIODS = {"hourly": "hour", "daily": "day", "weekly": "week"}
 DEADLINE = re.compile(r"expir|valid_?(until|to)|until|deadline", re.I)
 """Names of deadlines after which an item is obsolete."""
+EXPIRES = re.compile(r"expir(es|ed|y|ation)", re.I)
 REMOVAL = re.compile(r"delete|remove", re.I)
 """Names of times from which on an item counts as deleted, if they are its time to live."""
 NAMES_ONE = re.compile(
     r"e-?mail|user_?name|nick_?name|handle|login|slug|phone|sku|isbn|iban|vin|subdomain|"
-    r"(serial|licen[cs]e|passport|account|vat|tax)_?(number|no|plate)",
+    r"(serial|licen[cs]e|passport|account|vat|tax)_?(number|no|plate)|"
+    r"(\w*_)?(reference|hash|digest|fingerprint)|\w*(Reference|Hash|Digest|Fingerprint)",
     re.I,
 )
 """Names of fields that are meant to be one of a kind."""
@@ -57,7 +72,7 @@ MACHINE_MADE = re.compile(r"(?:^|[a-z]_|[a-z](?=[A-Z]))(?:id|Id|uuid|Uuid|code|C
 Unit = Literal["", "epoch", "epoch_ms", "text"]
 Time = Literal["", "created", "expires", "moment", "span"]
 Variety = Literal["few", "period", "many"]
-Holds = Literal["", "amount", "result", "pile", "file"]
+Holds = Literal["", "amount", "result", "count", "sum", "pile", "file"]
 FEW = 50
 
 
@@ -75,7 +90,7 @@ class FieldFacts:
 def field_facts(entity: EntitySchema | None, field: str, slot: Slot | None = None) -> FieldFacts:
     """What a field holds, as far as its name, type and format tell."""
     attribute = entity.by_field.get(field) if entity else None
-    named = _words(attribute.field if attribute else field)
+    named = words_of(attribute.field if attribute else field)
     unit = _unit(attribute, slot)
     variety, stated = _variety(attribute, named, slot)
     holds = _holds(attribute, named, entity)
@@ -83,14 +98,20 @@ def field_facts(entity: EntitySchema | None, field: str, slot: Slot | None = Non
 
 
 @cache
-def _words(name: str) -> tuple[str, ...]:
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a name, in lower case."""
     return tuple(names.words(name))
 
 
 def means(field: str, *kinds: str) -> bool:
     """Whether the last word of a name is of one of these kinds."""
-    last = _words(field)[-1]
+    last = words_of(field)[-1]
     return any(last in WORDS[kind] for kind in kinds)
+
+
+def mentions(name: str, *kinds: str) -> bool:
+    """Whether a word of a name is of one of these kinds."""
+    return any(word in WORDS[kind] for word in words_of(name) for kind in kinds)
 
 
 def _unit(attribute: AttributeSchema | None, slot: Slot | None) -> Unit:
@@ -118,17 +139,20 @@ def _variety(
     attribute: AttributeSchema | None, named: tuple[str, ...], slot: Slot | None
 ) -> tuple[Variety, bool]:
     if slot is not None and slot.format.coarse:
-        return ("period" if "%d" in slot.format.name else "many"), True
+        dated = "%d" in slot.format.name or "%m" in slot.format.name
+        return ("period" if dated else "many"), True
     if attribute is None:
         return "many", False
     if attribute.values or attribute.type == "boolean":
         return ("few", True) if len(attribute.values) <= FEW else ("many", True)
+    if attribute.type == "string" and named[-1] in WORDS["period"] and not attribute.refers:
+        return "period", False
     if attribute.shards or attribute.refers or attribute.type == "id" or attribute.looks_like:
         return "many", True
     if attribute.type == "date":
         return "period", True
     # `orderstatus`: words that are not separated.
-    ends = any(named[-1].endswith(word) for word in WORDS["state"])
+    ends = named[-1].endswith(_STATES)
     few = attribute.type == "string" and (ends or named[-1] in WORDS["kind"])
     return ("few", False) if few else ("many", False)
 
@@ -145,9 +169,10 @@ def _holds(
     if attribute.type == "binary":
         return "file" if named[-1] in WORDS["bulk"] and not bounded else ""
     if attribute.type == "string" and not bounded:
-        paper = entity is not None and _words(entity.name)[-1] in WORDS["paper"]
+        paper = entity is not None and words_of(entity.name)[-1] in WORDS["paper"]
         if named[-1] in WORDS["document"] or (paper and named[-1] in WORDS["content"]):
             return "file"
-    if named[-1] in WORDS["amount"]:
-        return "amount"
-    return "result" if named[-1] in WORDS["result"] else ""
+    if attribute.type in ("number", "decimal") and {named[0], named[-1]} & WORDS["sum"]:
+        return "sum"
+    kinds: tuple[Holds, ...] = ("amount", "result", "count")
+    return next((kind for kind in kinds if named[-1] in WORDS[kind]), "")

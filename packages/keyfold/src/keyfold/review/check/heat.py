@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema, KeyTemplates, Placement, Schema
-from keyfold.design.template import Template
+from keyfold.design.template import Slot, Template
 from keyfold.review.check.domains import DESIGN, KEYS
-from keyfold.review.check.field_facts import field_facts
+from keyfold.review.check.field_facts import field_facts, mentions
 from keyfold.review.check.key_sets import keys_of
 from keyfold.review.check.reach import Reach, slots
 from keyfold.review.check.rule import Found, hit, rule
@@ -37,6 +37,7 @@ def hot_key(facts: Reach, schema: Schema) -> Iterator[Found]:
         yield from _hot_writes(entity)
     yield from _hot_reads(facts)
     yield from _single_items(facts)
+    yield from _shared_partitions(facts)
 
 
 def _hot(case: str, element: object, units: float, **more: object) -> Found:
@@ -111,6 +112,26 @@ def _single_items(facts: Reach) -> Iterator[Found]:
             yield hit("single", element=operation, entity=entity, takes=PARTITION_WRITE_UNITS)
 
 
+def _shared_partitions(facts: Reach) -> Iterator[Found]:
+    """Partitions of what many people write to at once, where no number says how often."""
+    for entity in () if facts.schema.enforced else facts.schema.entities:
+        key = entity.key
+        stated = entity.peak is not None or entity.per_partition is not None
+        if stated or key is None or key.fields == key.partition.fields:
+            continue
+        parts = slots(key.partition)
+        shared = parts and all(_is_shared(slot.field) for slot in parts)
+        often = (entity.rate or 0) * _units(entity) > PARTITION_WRITE_UNITS
+        unknown = not _hottest(entity, key.partition)[0]
+        made = facts.writes(entity.name, "create", "put")
+        if unknown and (often or (shared and made and entity.rate is None)):
+            yield hit("shared", element=entity, key=key, takes=PARTITION_WRITE_UNITS)
+
+
+def _is_shared(field: str) -> bool:
+    return mentions(field, "shared")
+
+
 def _units(entity: EntitySchema) -> int:
     return -(-(entity.bytes or 1) // WRITE_UNIT_BYTES)
 
@@ -120,6 +141,8 @@ def low_cardinality_partition(
     facts: Reach, entity: EntitySchema, key: KeyTemplates, placement: Placement | None
 ) -> Found | None:
     if entity.rate is not None or _is_small(entity, placement):
+        return None
+    if placement is not None and not facts.is_listed(entity, placement.index):
         return None
     if placement is not None and entity.key and key.partition == entity.key.partition:
         return None  # Already reported for the table.
@@ -135,9 +158,7 @@ def _guessed(
 ) -> Found | None:
     """A partition for each value of what has few values by its name, or for each day."""
     parts = slots(key.partition)
-    makes = any(effect.action in ("create", "put") for _, effect in facts.all_writes)
-    made = facts.writes(entity.name, "create", "put") or not makes
-    if entity.role not in ("canonical", "feed_item") or not parts or not made:
+    if entity.role not in ("canonical", "feed_item") or not parts:
         return None
     if placement is not None and placement.is_partial:
         return None
@@ -146,10 +167,18 @@ def _guessed(
     if kinds == {"few"} and not all(one.stated for one in each):
         return hit("guess", field=parts[0].field)
     # Today's partition takes the writes of a day that something was made, not of one that is due.
-    made_today = all(facts.is_past(entity, slot) for slot in parts)
+    periods = [s for s, one in zip(parts, each, strict=True) if one.variety == "period"]
+    made_today = all(facts.is_past(entity, slot) for slot in periods)
     several = {*key.fields} > {*key.partition.fields}
-    hot = kinds == {"period"} and made_today and several
-    return hit("period", field=parts[0].field) if hot else None
+    hot = periods and kinds <= {"period", "few"} and made_today and several
+    return hit("period", field=_period(periods[0])) if hot else None
+
+
+def _period(slot: Slot) -> str:
+    """What a partition is made of: a day or month of a time, or a field."""
+    if not slot.format.coarse:
+        return slot.field
+    return "day" if "%d" in slot.format.name else "month"
 
 
 def _is_small(entity: EntitySchema, placement: Placement | None) -> bool:

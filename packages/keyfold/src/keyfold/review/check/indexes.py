@@ -67,7 +67,7 @@ def index_unused(facts: Reach, table: TableSchema, index: Index) -> Iterator[Fou
         used = (id(placement), entity.name) in read or entity.name in followed
         # An index can use only attributes that the item needs anyway, such as its own key.
         own = {*table.key_attributes, *(a.name for a in entity.attributes if a.is_stored)}
-        if not used and not own >= set(index.key_attributes):
+        if not used and not own >= {*index.key_attributes} and facts.is_listed(entity, index.name):
             yield hit("placement", entity=entity, placement=placement)
 
 
@@ -130,7 +130,8 @@ def mutable_index_key(
     for field in () if updates else changing:
         attribute = entity.by_field[field]
         named = words(field)[-1] == "state" and attribute.values
-        if attribute.states or named or means(field, "state"):
+        counts = attribute.type in ("number", "decimal") and means(field, "count", "result")
+        if attribute.states or named or counts or means(field, "state"):
             yield hit("may", field=field)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, Placement
-from keyfold.design.template import Slot
+from keyfold.design.template import Slot, Template
 from keyfold.review.check.domains import ENTITIES, KEYS
 from keyfold.review.check.field_facts import WORDS, field_facts, means
 from keyfold.review.check.reach import RANGES, Reach, is_own_id, slots
@@ -18,13 +18,17 @@ NUMBERS = ("number", "decimal")
 
 @rule("K7", ENTITIES)
 def timestamp_no_tiebreak(facts: Reach, entity: EntitySchema) -> Found | None:
-    if entity.key is None or entity.key.sort is None:
+    if entity.key is None:
         return None
-    parts = slots(entity.key.sort)
+    parts = tuple(entity.key.slots)
+    if any(not facts.is_moment(entity, slot) for slot in parts):
+        parts = slots(entity.key.sort) if entity.key.sort else ()
+        if _is_alone(entity, entity.key) or _is_reference(facts, entity, entity.key):
+            return None
     moments = [slot for slot in parts if facts.is_moment(entity, slot)]
     shared = moments or [slot for slot in parts if _is_measured(entity, slot)]
-    if not shared or _is_alone(entity, entity.key) or _is_reference(facts, entity, entity.key):
-        return None
+    if not shared:
+        return _one_of_each_period(facts, entity, parts)
     after = parts[parts.index(shared[-1]) + 1 :]
     others = [slot for slot in parts if slot not in shared]
     # A role or a kind behind the time tells few items apart.
@@ -37,6 +41,23 @@ def timestamp_no_tiebreak(facts: Reach, entity: EntitySchema) -> Found | None:
         same="time" if moments else "amount",
         field=shared[-1].field,
     )
+
+
+def _one_of_each_period(
+    facts: Reach, entity: EntitySchema, parts: tuple[Slot, ...]
+) -> Found | None:
+    """A key of a day, of items that something else tells apart."""
+    periods = [s for s in parts if field_facts(entity, s.field, s).variety == "period"]
+    others = [slot for slot in parts if slot not in periods]
+    if entity.role != "canonical" or not periods or any(_is_own(facts, entity, s) for s in others):
+        return None
+    keyed = entity.key.fields if entity.key else ()
+    apart = [
+        a.field
+        for a in entity.attributes
+        if a.field not in keyed and (a.refers or a.type == "id" or means(a.field, "kind"))
+    ]
+    return hit("period", field=periods[-1].field, apart=apart[0]) if apart else None
 
 
 def _is_alone(entity: EntitySchema, key: KeyTemplates) -> bool:
@@ -79,6 +100,7 @@ def timestamp_unsortable(
 ) -> Iterator[Found]:
     if key.sort is None or set(key.sort.fields) <= set(key.partition.fields):
         return  # No order, or one item per partition.
+    yield from _behind_id(facts, entity, key.sort)
     numbers = _number_fields(facts, entity, key, placement)
     for slot in slots(key.sort):
         attribute = entity.by_field.get(slot.field)
@@ -88,6 +110,17 @@ def timestamp_unsortable(
         if case:
             said = case != "amount" or _is_read_in_order(facts, entity, slot.field) or None
             yield hit(case, said=said, slot=slot, field=slot.field)
+
+
+def _behind_id(facts: Reach, entity: EntitySchema, sort: Template) -> Iterator[Found]:
+    """A time that orders nothing, because each item's own id stands before it."""
+    parts = slots(sort)
+    own = next((slot for slot in parts if is_own_id(entity, slot.field)), None)
+    if own is not None and facts.is_identifier(entity, own.field):
+        behind = parts[parts.index(own) + 1 :]
+        late = [slot for slot in behind if facts.is_moment(entity, slot) or slot.format.coarse]
+        if late:
+            yield hit("behind", field=late[0].field, own=own.field)
 
 
 def _unsorted(attribute: AttributeSchema) -> str:

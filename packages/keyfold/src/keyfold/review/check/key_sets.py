@@ -121,6 +121,12 @@ class KeySets:
             if not placed and (found := self._by_name(entity, index)):
                 yield found
 
+    def is_listed(self, entity: EntitySchema, index: str) -> bool:
+        """Whether items have every key attribute of an index; without one they are not in it."""
+        declared = self.schema.by_table[entity.table].index(index)
+        held = self.templates(entity)
+        return declared is None or all(name in held for name in declared.key_attributes)
+
     def _by_name(self, entity: EntitySchema, index: str) -> Appearance | None:
         """An item is in an index as soon as it has the index's key attributes, meant or not."""
         table = self.schema.by_table[entity.table]

@@ -8,7 +8,7 @@ from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, P
 from keyfold.design.template import DELIMITER, Literal, Slot, Template
 from keyfold.review.check.domains import DESIGN, KEY_TEMPLATES, KEYS
 from keyfold.review.check.key_sets import templates_of
-from keyfold.review.check.reach import UNSORTED, Reach, slots
+from keyfold.review.check.reach import UNSORTED, Reach, is_own_id, slots
 from keyfold.review.check.rule import Found, hit, rule
 from keyfold_engine.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 
@@ -86,12 +86,17 @@ def id_format_mismatch(facts: Reach) -> Iterator[Found]:
     formed = [(e, a) for e, a in facts.all_attributes if a.looks_like]
     at_home: dict[str, tuple[EntitySchema, AttributeSchema]] = {}
     for entity, here in formed:
-        if not here.refers:
+        if not here.refers and (is_own_id(entity, here.field) or _is_only(formed, entity)):
             at_home.setdefault(entity.name, (entity, here))
     for entity, here in formed:
         owner, origin = at_home.get(here.refers, (entity, here))
         if origin.looks_like != here.looks_like:
             yield hit(entity=entity, here=here, owner=owner, origin=origin)
+
+
+def _is_only(formed: list[tuple[EntitySchema, AttributeSchema]], entity: EntitySchema) -> bool:
+    """Whether one field of an entity alone has a form: it can be no other than its id."""
+    return sum(other is entity and not a.refers for other, a in formed) == 1
 
 
 AS_NUMBERS = ("number", "decimal", "timestamp", "duration")

@@ -7,17 +7,15 @@ from difflib import get_close_matches
 from itertools import combinations
 
 from keyfold.design.schema import (
-    Effect,
     EntitySchema,
     Index,
     KeyTemplates,
-    OperationSchema,
     Placement,
     TableSchema,
 )
 from keyfold.design.template import DELIMITER
-from keyfold.review.check.domains import ENTITIES, KEYS, PLACEMENTS, TABLES, UPDATES
-from keyfold.review.check.field_facts import means
+from keyfold.review.check.domains import ENTITIES, KEYS, PLACEMENTS, TABLES
+from keyfold.review.check.field_facts import means, mentions
 from keyfold.review.check.key_sets import templates_of
 from keyfold.review.check.reach import Reach, example, has_intent
 from keyfold.review.check.rule import Domain, Found, hit, rule
@@ -121,6 +119,8 @@ def prefix_overlap(facts: Reach, first: EntitySchema, second: EntitySchema) -> I
             continue
         prefix = one.literal_prefix
         reached = any(space.least.startswith(prefix) for space in facts.spaces(other, long))
+        if reached and prefix == other.literal_prefix:
+            reached = len(one.parts) < len(other.parts)  # The one with more comes with the other.
         if reached and not _is_known(facts, first, second):
             yield hit(short=short, long=long, prefix=prefix, key=example(other), mark=DELIMITER)
 
@@ -131,15 +131,26 @@ def _is_known(facts: Reach, first: EntitySchema, second: EntitySchema) -> bool:
     return together or _sort_meets(facts, first, second)
 
 
-@rule("K11", UPDATES)
-def mutable_primary_key(
-    facts: Reach, entity: EntitySchema, operation: OperationSchema, effect: Effect
-) -> Found | None:
+@rule("K11", ENTITIES)
+def mutable_primary_key(facts: Reach, entity: EntitySchema) -> Iterator[Found]:
     keyed = entity.key.fields if entity.key else ()
-    changed = [field for field in effect.fields if field in keyed]
-    if operation.atomic and facts.writes(entity.name, "delete"):
-        return None  # The delete and the put, in one transaction.
-    return hit(changed=changed) if changed else None
+    for operation, effect in facts.writes(entity.name, "update"):
+        changed = [field for field in effect.fields if field in keyed]
+        if operation.atomic and facts.writes(entity.name, "delete"):
+            continue  # The delete and the put, in one transaction.
+        if changed:
+            yield hit("changes", element=operation, changed=changed)
+    planned = [field for field in keyed if _is_planned(entity, field)]
+    if planned and entity.key and any(facts.is_identifier(entity, field) for field in keyed):
+        yield hit("may", element=entity, changed=planned)
+
+
+def _is_planned(entity: EntitySchema, field: str) -> bool:
+    """Whether a field is a date that people set, and can set again."""
+    attribute = entity.by_field.get(field)
+    if attribute is None or not attribute.mutable or entity.immutable or attribute.refers:
+        return False
+    return attribute.type in ("timestamp", "date", "string") and mentions(field, "planned")
 
 
 @rule("K16", ENTITIES)

@@ -7,14 +7,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from keyfold.design.schema import EntitySchema, OperationSchema
+from keyfold.design.schema import AttributeSchema, EntitySchema, OperationSchema
 from keyfold.review.check.domains import DELETES, ENTITIES
+from keyfold.review.check.field_facts import field_facts, means
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Found, hit, rule
 
 
 @rule("W4", ENTITIES)
 def propagation_missing(facts: Reach, entity: EntitySchema) -> Iterator[Found]:
+    totals = [a.field for a in entity.attributes if _is_unkept_total(facts, entity, a)]
+    if totals and facts.copy(entity) is None and not facts.schema.enforced:
+        yield hit("total", totals=totals)
     declared = facts.copy(entity) is not None
     for source, copied in _copies(facts, entity):
         if not copied and declared and not _is_written_with(facts, entity, source):
@@ -30,6 +34,23 @@ def propagation_missing(facts: Reach, entity: EntitySchema) -> Iterator[Found]:
             changed = any(_is_updated(facts, source, field) for field in stale)
             case = "declared" if declared else "changed" if changed else "held"
             yield hit(case, source=source, stale=stale)
+
+
+def _is_unkept_total(facts: Reach, entity: EntitySchema, attribute: AttributeSchema) -> bool:
+    """Whether a number sums up other items, and no write and no counter keeps it."""
+    name = attribute.field
+    holds = field_facts(entity, name).holds
+    if not attribute.mutable or holds not in ("sum", "count"):
+        return False
+    parts = means(entity.name, "count", "sum") or any(
+        facts.references.target(other, field) == entity.name
+        for other in facts.schema.entities
+        for field in (other.by_field if holds == "sum" else ())
+    )
+    every = (effect for _, effect in facts.all_writes if effect.entity == entity.name)
+    written = any(name in effect.fields for effect in every)
+    counted = any(c.target == entity.name for c in facts.schema.counters)
+    return parts and not written and not counted
 
 
 def _is_snapshot(facts: Reach, entity: EntitySchema, field: str) -> bool:

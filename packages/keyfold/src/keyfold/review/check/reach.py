@@ -20,7 +20,7 @@ from keyfold.design.schema import (
     SortCondition,
 )
 from keyfold.design.template import HIGHEST, Literal, Slot, Template
-from keyfold.review.check.field_facts import MACHINE_MADE, NAMES_ONE
+from keyfold.review.check.field_facts import MACHINE_MADE, NAMES_ONE, means
 from keyfold.review.check.key_sets import Appearance, KeySets
 from keyfold.review.keyspace import Range, Space, meet, with_slots_of
 from keyfold.review.references import References
@@ -64,7 +64,8 @@ class Reach(KeySets):
         found = entity.by_field.get(slot.field)
         if found is None or found.type != "string" or found.values or found.shards:
             return False
-        return not (found.refers or found.looks_like or MACHINE_MADE.search(slot.field))
+        coded = means(slot.field, "state", "code")
+        return not (found.refers or found.looks_like or coded or MACHINE_MADE.search(slot.field))
 
     def changes(self, entity: EntitySchema, field: str) -> bool:
         """Whether a field's value is known to change after the item is created."""
@@ -172,6 +173,7 @@ class Reach(KeySets):
             a
             for a in self.reached(pattern)
             if a.entity.name not in pattern.entities and not self._is_shared(pattern, a.entity)
+            if a.placement is None or self.is_listed(a.entity, a.placement.index)
         ]
         span = self._span(pattern) if pattern.kind == "collection" else None
         if span is None:

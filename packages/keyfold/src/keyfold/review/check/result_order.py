@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-from keyfold.design.schema import KeyTemplates, PatternSchema
+from keyfold.design.schema import EntitySchema, KeyTemplates, PatternSchema
 from keyfold.design.template import Slot, Template
 from keyfold.review.check.domains import PATTERNS
 from keyfold.review.check.example import wanted_entries
@@ -80,15 +80,32 @@ def _orders_by(key: KeyTemplates, pattern: PatternSchema, order: str) -> bool:
 
 @rule("Q6", PATTERNS)
 def boundary_inclusivity(facts: Reach, pattern: PatternSchema) -> Found | None:
-    operand, operator = pattern.condition.template, pattern.condition.operator
-    if operator not in ("gt", "le") or operand is None or not operand.fields:
+    asked, operator = pattern.condition, pattern.condition.operator
+    operand = asked.upper if operator == "between" else asked.template
+    if operator not in ("gt", "le", "between") or operand is None or not operand.fields:
         return None
     for appearance in wanted_entries(facts, pattern):
         sort = appearance.key.sort
-        if sort is not None and _is_cut(operand, sort):
+        if sort is not None and operator == "between":
+            if ends := _end_of_range(appearance.entity, operand, sort):
+                return ends
+        elif sort is not None and _is_cut(operand, sort):
             case = "again" if operator == "gt" else "skipped"
             return hit(case, condition=condition_words(pattern), sort=sort)
     return None
+
+
+def _end_of_range(entity: EntitySchema, bound: Template, sort: Template) -> Found | None:
+    """An upper bound without what stands behind it in the key: it ends before these items."""
+    asked, held = slots(bound)[-1], slots(sort)[len(bound.fields) - 1 : len(bound.fields)]
+    if not held or not (_is_cut(bound, sort) or len(bound.parts) == len(sort.parts)):
+        return None
+    attribute = entity.by_field.get(held[0].field)
+    exact = held[0].format.name or (attribute.stored if attribute else "")
+    shorter = asked.format.coarse and not held[0].format.coarse
+    if not shorter and (exact.endswith("_ms") or not _is_cut(bound, sort)):
+        return None  # One millisecond is nobody's day.
+    return hit("end", said=asked.format.coarse or None, bound=bound, sort=sort, field=asked.field)
 
 
 def _is_cut(operand: Template, whole: Template) -> bool:

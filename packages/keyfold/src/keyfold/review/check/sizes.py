@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import AttributeSchema, EntitySchema, OperationSchema
 from keyfold.review.check.domains import ATTRIBUTES, ENTITIES, OPERATIONS
-from keyfold.review.check.field_facts import PERIODS, field_facts
+from keyfold.review.check.field_facts import PERIODS, field_facts, words_of
 from keyfold.review.check.reach import GROWING, Reach
 from keyfold.review.check.rule import Found, hit, rule
-from keyfold.review.draft.names import words
 from keyfold_engine.limits import (
     BATCH_WRITE_ITEMS,
     ITEM_BYTES,
@@ -39,7 +38,7 @@ def unbounded_attribute(
         yield hit("pile")
     if attribute.type in ("map", "list") and attribute.mutable and not _is_bounded(attribute):
         said = _EACH_TIME.search(attribute.description)
-        named = (PERIODS[word] for word in words(attribute.field) if word in PERIODS)
+        named = (PERIODS[word] for word in words_of(attribute.field) if word in PERIODS)
         period = said[1].lower() if said else next(named, "")
         if period:
             yield hit("period", said=said, period=period)
@@ -52,7 +51,10 @@ def _is_bounded(attribute: AttributeSchema) -> bool:
 def _is_pile(entity: EntitySchema, attribute: AttributeSchema) -> bool:
     """Whether a list, set or map without a bound is called like something that grows."""
     free = attribute.mutable and not (_is_bounded(attribute) or attribute.values)
-    return free and field_facts(entity, attribute.field).holds == "pile"
+    if not free or attribute.type not in ("map", *GROWING):
+        return False
+    own = f"{words_of(entity.name)[-1]}s" == words_of(attribute.field)[-1]
+    return own or field_facts(entity, attribute.field).holds == "pile"
 
 
 _EACH_TIME = re.compile(r"\b(?:each|every|per|an?)\s+(hour|day|week)\b", re.I)

@@ -15,6 +15,7 @@ from keyfold.design.schema import (
 )
 from keyfold.review.check.domains import ATTRIBUTES, CONSUMERS, DESIGN
 from keyfold.review.check.example import wanted_entries
+from keyfold.review.check.field_facts import means
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Found, hit, rule
 
@@ -56,11 +57,28 @@ def remove_unhandled(facts: Reach, schema: Schema) -> Iterator[Found]:
         return
     for entity in schema.entities:
         yield from _missed_decrements(facts, entity)
+        yield from _left_states(facts, entity)
     for feed in schema.feeds:
         for operation, _ in facts.writes(feed.edge, "delete"):
             touched = {effect.entity for effect in operation.effects}
             if feed.mode != "fan_in" and feed.item and feed.item not in touched:
                 yield hit("feed", element=feed, feed=feed, operation=operation)
+
+
+def _left_states(facts: Reach, entity: EntitySchema) -> Iterator[Found]:
+    """What an expiring item set in others when it was made, and nothing sets back."""
+    handled = any(
+        entity.name in consumer.entities and "REMOVE" in consumer.events
+        for consumer in facts.schema.consumers
+    )
+    made = facts.writes(entity.name, "create", "put") if entity.ttl and not handled else ()
+    for operation, _ in made:
+        for effect in operation.effects:
+            state = next((f for f in effect.fields if means(f, "state")), None)
+            if effect.action == "update" and effect.entity != entity.name and state:
+                yield hit(
+                    "state", element=operation, entity=entity, target=effect.entity, field=state
+                )
 
 
 def _missed_decrements(facts: Reach, entity: EntitySchema) -> Iterator[Found]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import EntitySchema, OperationSchema, PatternSchema, Placement
 from keyfold.review.check.domains import ENTITIES, OPERATIONS
-from keyfold.review.check.field_facts import NAMES_ONE
+from keyfold.review.check.field_facts import MACHINE_MADE, NAMES_ONE, words_of
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Found, hit, rule
 
@@ -28,7 +28,11 @@ def unique_via_index(facts: Reach, entity: EntitySchema) -> Iterator[Found]:
         words = f"{index.purpose if index else ''} {_pattern_names(facts, entity, placement)}"
         if _CLAIMED.search(words):
             yield hit("claimed", placement=placement, fields=fields)
-        elif got or any(NAMES_ONE.fullmatch(field) for field in fields):
+        elif (
+            got
+            or any(NAMES_ONE.fullmatch(field) for field in fields)
+            or _asks_for_one(facts, entity, placement)
+        ):
             yield hit("looked up", placement=placement, fields=fields)
 
 
@@ -86,6 +90,19 @@ def _pattern_names(facts: Reach, entity: EntitySchema, placement: Placement) -> 
         if pattern.index == placement.index and entity.name in pattern.entities
         if any(a.placement is placement for a in facts.reached(pattern))
     )
+
+
+def _asks_for_one(facts: Reach, entity: EntitySchema, placement: Placement) -> bool:
+    """Whether a pattern's name says that it finds one: `Booking by reference`, not `Bookings`."""
+    if any(MACHINE_MADE.search(field) for field in placement.key.partition.fields):
+        return False  # Programs keep what they make apart.
+    one = words_of(entity.name)
+    for pattern in facts.schema.patterns:
+        said = words_of(pattern.name)
+        said = said[1:] if said[0] in ("get", "find") else said
+        if pattern.index == placement.index and said[: len(one) + 1] == (*one, "by"):
+            return pattern.entities == (entity.name,)
+    return False
 
 
 def _is_marked(facts: Reach, entity: EntitySchema, fields: tuple[str, ...]) -> bool:

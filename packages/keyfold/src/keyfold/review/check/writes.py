@@ -7,10 +7,15 @@ from typing import Any
 
 from keyfold.design.schema import Effect, EntitySchema, OperationSchema, Schema, TableSchema
 from keyfold.review.check.domains import DESIGN, ENTITIES, OPERATIONS, WRITES
+from keyfold.review.check.field_facts import EXPIRES, field_facts, mentions, words_of
+from keyfold.review.check.key_sets import keys_of
 from keyfold.review.check.reach import Reach, is_own_id, slots
 from keyfold.review.check.rule import Found, hit, rule
 
 ADDS = ("increment", "decrement")
+CREATES = ("create", "add", "new", "make", "register", "insert", "record", "submit", "batch")
+CHANGES = ("update", "edit", "change", "rename", "modify")
+"""First words of operations."""
 
 
 @rule("W1", DESIGN)
@@ -24,6 +29,10 @@ def put_unguarded(facts: Reach, schema: Schema) -> Iterator[Found]:
     for operation, effect in every:
         if effect.action == "put" and not effect.guarded and effect.entity in summed:
             yield hit("sum", said=effect.guarded, operation=operation, effect=effect)
+        elif (
+            effect.action == "put" and effect.guarded is False and _makes(facts, operation, effect)
+        ):
+            yield hit("replace", operation=operation, effect=effect)
     for operation in () if schema.enforced else schema.operations:
         added = [e for e in operation.effects if e.action in ADDS]
         for effect in operation.effects if added and not _is_guarded(operation) else ():
@@ -37,6 +46,15 @@ def put_unguarded(facts: Reach, schema: Schema) -> Iterator[Found]:
                     effect=effect,
                     added=added[0],
                 )
+
+
+def _makes(facts: Reach, operation: Any, effect: Effect) -> bool:
+    """Whether a put makes a new item, by its operation's name, under a key that can be taken."""
+    entity = facts.schema.by_entity.get(effect.entity)
+    if entity is None or entity.key is None or words_of(operation.name)[0] not in CREATES:
+        return False
+    own = (f for f in entity.key.fields if not facts.references.target(entity, f))
+    return not any(facts.is_identifier(entity, field) for field in own)
 
 
 def _is_guarded(operation: OperationSchema) -> bool:
@@ -53,10 +71,18 @@ def _is_given(facts: Reach, entity: EntitySchema) -> bool:
 
 
 @rule("W2", WRITES)
-def update_unguarded(effect: Effect) -> Found | None:
-    if effect.action != "update" or effect.guarded:
-        return None
-    return hit(said=effect.guarded)
+def update_unguarded(facts: Reach, operation: OperationSchema, effect: Effect) -> Iterator[Found]:
+    if effect.guarded:
+        return
+    if effect.action == "put" and words_of(operation.name)[0] in CHANGES:
+        yield hit("whole", said=effect.guarded)
+    if effect.action == "update":
+        yield hit("part", said=effect.guarded)
+        entity = facts.schema.by_entity.get(effect.entity)
+        held = {field: field_facts(entity, field).holds for field in effect.fields}
+        sums = [field for field in held if held[field] in ("sum", "count")]
+        if sums and not facts.schema.enforced:
+            yield hit("sum", sums=sums)
 
 
 @rule("W3", OPERATIONS)
@@ -72,11 +98,22 @@ def multi_write_not_atomic(operation: OperationSchema) -> Found | None:
 
 @rule("W8", ENTITIES)
 def no_retention(facts: Reach, entity: EntitySchema) -> Found | None:
-    if not facts.is_growing(entity) or _is_trimmed(facts, entity):
-        return None
-    sort = entity.key.sort if entity.key else None
-    moments = (s.field for s in (slots(sort) if sort else ()) if facts.is_moment(entity, s))
-    return hit(moment=next(moments))
+    if entity.ttl is None and (ends := _deadline(facts.schema.by_table[entity.table], entity)):
+        return hit("deadline", field=ends)
+    if facts.is_growing(entity) and not _is_trimmed(facts, entity):
+        sort = entity.key.sort if entity.key else None
+        moments = (s.field for s in (slots(sort) if sort else ()) if facts.is_moment(entity, s))
+        return hit("growing", moment=next(moments))
+    made = facts.writes(entity.name, "create", "put")
+    passing = mentions(entity.name, "passing") or mentions(entity.table, "passing")
+    kept = facts.is_deleted(entity) or entity.per_partition is not None
+    return hit("passing") if made and passing and not kept else None
+
+
+def _deadline(table: TableSchema, entity: EntitySchema) -> str:
+    """The field that says when an item is over, and that no time to live looks at."""
+    ends = (a.field for a in entity.attributes if EXPIRES.search(a.field) and a.name != table.ttl)
+    return next(ends, "")
 
 
 def _is_trimmed(facts: Reach, entity: EntitySchema) -> bool:
@@ -141,9 +178,25 @@ def write_needs_index_read(
     facts: Reach, operation: OperationSchema, effect: Effect
 ) -> Found | None:
     via, missing = effect.via_index, _missing(facts, operation, effect)
-    if effect.each or not (via or missing):
-        return None  # Many are found by something that they share.
-    return hit(what=f"its key in {via}" if via else f"{', '.join(missing)} of its key")
+    if effect.each:  # Many are found by something that they share.
+        given = () if via else _given_in_vain(facts, operation, effect)
+        return hit("each", given=given) if given else None
+    what = f"its key in {via}" if via else f"{', '.join(missing)} of its key"
+    return hit("one", what=what) if via or missing else None
+
+
+def _given_in_vain(facts: Reach, operation: OperationSchema, effect: Effect) -> tuple[str, ...]:
+    """What the caller gives and items hold, where no key lists the items by it."""
+    entity = facts.schema.by_entity.get(effect.entity)
+    if (
+        entity is None
+        or facts.copy(entity) is not None
+        or effect.action not in ("update", "delete")
+    ):
+        return ()
+    given = tuple(name for name in operation.parameters if name in entity.by_field)
+    listed = any({*key.partition.fields} <= {*given} for _, key, _ in keys_of(entity))
+    return () if listed else given
 
 
 def _missing(facts: Reach, operation: OperationSchema, effect: Effect) -> list[str]:
