@@ -31,7 +31,6 @@ LONG = (
     "property",
     "systems/inviter/test_random_operations.py",
     "systems/sellers/test_migration.py",
-    "systems/sellers/test_restructure.py",
     "systems/tamafriends/test_histories.py",
     "systems/test_half_expired.py",
     "systems/test_processes.py",

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from keyfold import AsyncDb, Timestamp
+from keyfold import AsyncDb
 from keyfold_systems.search_room import patterns
 from keyfold_systems.search_room.entities import (
     MOST_CONTEXT,
@@ -15,8 +15,8 @@ from keyfold_systems.search_room.entities import (
     Amount,
     CombinedCriteria,
     Compatibility,
+    Member,
     Name,
-    Role,
     Room,
     SearchType,
     Source,
@@ -25,8 +25,7 @@ from keyfold_systems.search_room.entities import (
     UserRoom,
 )
 from keyfold_systems.search_room.wishes import Stated as StatedWishes
-from keyfold_systems.search_room.wishes import Weights, Wishes
-from keyfold_web import Payload, cleared, unchanged
+from keyfold_web import ItemView, Payload, cleared, unchanged
 
 Word = Annotated[str, Field(min_length=1, max_length=60)]
 Stated = Annotated[Name, StringConstraints(strip_whitespace=True)]
@@ -88,34 +87,23 @@ class NewCriteria(Payload):
         return self
 
 
-class MemberView(Payload):
+class MemberView(ItemView, of=Member, without=("room_id",)):
     """A member, by name."""
 
-    user_id: str
     user_name: str
-    role: Role
-    joined_at: Timestamp | None
 
 
-class RoomCard(Payload):
+class RoomCard(ItemView, of=UserRoom, without=("user_id",)):
     """A room in the list of a user's rooms."""
 
-    room_id: str
     name: str
     search_type: SearchType
-    role: Role
-    joined_at: Timestamp | None
 
 
-class Wanted(Payload):
+class Wanted(ItemView, of=UserCriteria, without=("room_id",)):
     """What a member looks for now, by name."""
 
-    user_id: str
     user_name: str
-    timestamp: Timestamp
-    criteria: Wishes
-    weights: Weights
-    source: Source
 
 
 class RoomWishes(Payload):
@@ -126,20 +114,14 @@ class RoomWishes(Payload):
     compatibility: Compatibility | None
 
 
-class ActivityView(Payload):
+class ActivityView(ItemView, of=Activity, without=("room_id", "ttl")):
     """An activity, with the name of who did it."""
 
-    activity_id: str
-    type: str
-    created_at: Timestamp
-    sender_type: str
-    sender_id: str
     sender_name: str
-    text: str
 
 
 class Changed(Payload):
-    """Something changed; whoever shows it reads it again."""
+    """What changed; a page reads it again."""
 
     room_id: str
     kind: str
@@ -157,11 +139,7 @@ async def show_rooms(db: AsyncDb, found: Sequence[UserRoom]) -> list[RoomCard]:
     """A user's rooms with their names, in one batch."""
     rooms = await patterns.rooms(db, [one.room_id for one in found]) if found else []
     return [
-        RoomCard(
-            **one.model_dump(include={"room_id", "role", "joined_at"}),
-            name=room.name,
-            search_type=room.search_type,
-        )
+        RoomCard.of(one, name=room.name, search_type=room.search_type)
         for one, room in zip(found, rooms, strict=True)
         if room is not None
     ]
@@ -170,24 +148,19 @@ async def show_rooms(db: AsyncDb, found: Sequence[UserRoom]) -> list[RoomCard]:
 async def show_activities(db: AsyncDb, found: Sequence[Activity]) -> list[ActivityView]:
     """Activities with names, in one batch."""
     names = await names_of(db, (one.sender_id for one in found))
-    return [_view_of(ActivityView, one, sender_name=names[one.sender_id]) for one in found]
+    return [ActivityView.of(one, sender_name=names[one.sender_id]) for one in found]
 
 
 async def show_criteria(db: AsyncDb, found: Sequence[UserCriteria]) -> list[Wanted]:
     """Criteria with names, in one batch."""
     names = await names_of(db, (one.user_id for one in found))
-    return [_view_of(Wanted, one, user_name=names[one.user_id]) for one in found]
+    return [Wanted.of(one, user_name=names[one.user_id]) for one in found]
 
 
 async def show_members(db: AsyncDb, found: Sequence[Any]) -> list[MemberView]:
     """Members with names, in one batch."""
     names = await names_of(db, (one.user_id for one in found))
-    return [_view_of(MemberView, one, user_name=names[one.user_id]) for one in found]
-
-
-def _view_of(view: type[Any], item: Any, **more: Any) -> Any:
-    fields = view.model_fields.keys() - more.keys()
-    return view(**{name: getattr(item, name) for name in fields}, **more)
+    return [MemberView.of(one, user_name=names[one.user_id]) for one in found]
 
 
 def changes_of(item: Room | Any, given: Mapping[str, Any]) -> dict[str, Any]:

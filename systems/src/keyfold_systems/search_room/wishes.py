@@ -76,7 +76,7 @@ def _stated(given: Wishes) -> Wishes:
 
 
 def _stripped(wish: Wish) -> Wish:
-    """What somebody types: what is around it is not meant, and blanks alone say nothing."""
+    """What a user types, without the blanks around it; blanks alone are refused."""
     if isinstance(wish, str):
         return wish.strip()
     if isinstance(wish, list) and all(isinstance(one, str) for one in wish):
@@ -114,7 +114,7 @@ def _problem(wish: Any) -> str:
 
 
 Stated: TypeAlias = Annotated[Wishes, Field(max_length=MOST_CRITERIA), AfterValidator(_stated)]
-"""Criteria as somebody may state them."""
+"""Criteria as a caller may state them."""
 
 
 @dataclass(frozen=True)

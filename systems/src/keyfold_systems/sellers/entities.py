@@ -213,7 +213,7 @@ class Order(Entity, table=orders):
 
 
 class Catalog(Entity, table=catalogs):
-    """What can be sold in a season; anybody may sell from a public one."""
+    """What can be sold in a season; every account may sell from a public one."""
 
     catalog_id: KeyId
     owner_account_id: Owner

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from keyfold import Timestamp
-from keyfold_systems.sellers.entities import Account, Profile, Share
+from keyfold_systems.sellers.entities import Catalog, Invite, Profile, Season, Share
 from keyfold_systems.sellers.values import (
     BOTH,
     CleanId,
@@ -19,10 +18,10 @@ from keyfold_systems.sellers.values import (
     Text,
     YesOrNo,
 )
-from keyfold_web import Payload, unchanged
+from keyfold_web import ItemView, Payload, unchanged
 
 Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
-"""Text that a user types: what is around it is not meant, and blanks alone say nothing."""
+"""Text that a user types, without the blanks around it; blanks alone are refused."""
 Phone = Annotated[str, Field(max_length=40)]
 Notes = Annotated[str, Field(max_length=2000)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)]
@@ -52,33 +51,24 @@ class AccountChange(Payload):
     given_name: Name = unchanged()
 
 
-class SellerProfile(Payload):
+class SellerProfile(ItemView, of=Profile, without=("deleting_since",)):
     """A profile as one caller sees it."""
 
-    profile_id: str
-    owner_account_id: str
     owner_name: str = ""
     """In a list of what others share."""
-    seller_name: str
-    created_at: Timestamp
-    updated_at: Timestamp | None
     is_owner: bool
     permissions: list[Permission]
 
     @classmethod
-    def of(
+    def seen(
         cls,
         profile: Profile,
         permissions: tuple[Permission, ...] | None = None,
         owner_name: str = "",
     ) -> Self:
         """As its owner sees it, or who has these permissions."""
-        return cls(
-            **fields_of(cls, profile),
-            owner_name=owner_name,
-            is_owner=permissions is None,
-            permissions=list(BOTH if permissions is None else permissions),
-        )
+        own, given = permissions is None, list(BOTH if permissions is None else permissions)
+        return cls.of(profile, owner_name=owner_name, is_owner=own, permissions=given)
 
 
 class NewShare(Payload):
@@ -90,21 +80,11 @@ class NewShare(Payload):
     permissions: Given
 
 
-class Helper(Payload):
+class Helper(ItemView, of=Share):
     """An account that may use a profile."""
 
-    profile_id: str
-    target_account_id: str
     given_name: str
     email: str
-    permissions: list[Permission]
-    created_at: Timestamp
-    created_by_account_id: str
-
-    @classmethod
-    def of(cls, share: Share, account: Account | None) -> Self:
-        known = {"given_name": account.given_name, "email": account.email} if account else {}
-        return cls(**{"given_name": "", "email": "", **known, **fields_of(cls, share)})
 
 
 class NewInvite(Payload):
@@ -115,28 +95,18 @@ class NewInvite(Payload):
     expires_in_days: Annotated[int, Field(ge=1, le=90)] = 14
 
 
-class ListedInvite(Payload):
+class ListedInvite(ItemView, of=Invite):
     """An invite of a profile, and who used it."""
 
-    invite_code: str
-    profile_id: str
-    permissions: list[Permission]
-    created_by_account_id: str
-    created_at: Timestamp
-    expires_at: Timestamp
-    used_at: Timestamp | None
-    used_by_account_id: str | None
     used_by_name: str
 
 
-class InviteDetails(Payload):
-    """What whoever has a code may know before redeeming it."""
+class InviteDetails(
+    ItemView, of=Invite, only=("invite_code", "profile_id", "permissions", "expires_at")
+):
+    """What a caller who has a code may know before redeeming it."""
 
-    invite_code: str
-    profile_id: str
     seller_name: str
-    permissions: list[Permission]
-    expires_at: Timestamp
     used: bool
 
 
@@ -229,7 +199,7 @@ Products = Annotated[
 
 
 class NewCatalog(Payload):
-    """What is sold, for how much; from a public catalog anybody may sell."""
+    """What is sold, for how much; every account may sell from a public catalog."""
 
     catalog_name: Stated
     is_public_str: YesOrNo = "false"
@@ -244,21 +214,11 @@ class CatalogChange(Payload):
     products: Products = unchanged()
 
 
-class ListedCatalog(NewCatalog):
+class ListedCatalog(ItemView, of=Catalog, without=("seasons", "created_at", "updated_at")):
     """A public catalog, and whose it is."""
 
-    catalog_id: str
-    owner_account_id: str
     owner_name: str
 
 
-class SellingSeason(Payload):
+class SellingSeason(ItemView, of=Season, only=("season_id", "profile_id")):
     """A season that sells from a catalog; the rest of it is seen by its profile's permissions."""
-
-    season_id: str
-    profile_id: str
-
-
-def fields_of(view: type[Payload], item: Any) -> dict[str, Any]:
-    """The fields of an item that a view has too."""
-    return {name: getattr(item, name) for name in view.model_fields if hasattr(item, name)}

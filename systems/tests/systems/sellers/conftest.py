@@ -64,7 +64,8 @@ class World:
         await self.service.share_profile_direct(input, caller=by)
 
     async def profile(self, owner: Identity = OLGA, name: str = "Olga's cookies") -> str:
-        return (await self.service.create_seller_profile(name, caller=owner)).profile_id
+        made = await self.service.create_seller_profile(name, caller=owner)
+        return str(made.profile_id)
 
     async def catalog(self, owner: Identity = OLGA, *, public: bool = False) -> Catalog:
         products = [

@@ -189,7 +189,7 @@ async def test_sharing_twice_leaves_one_share_with_the_last_permissions(world: W
     await world.share(profile)
     await world.share(profile, permissions=("READ", "WRITE"))
     found = await world.service.list_shares_by_profile(profile, PAGE, OLGA)
-    assert [s.permissions for s in found] == [["READ", "WRITE"]]
+    assert [list(s.permissions) for s in found] == [["READ", "WRITE"]]
 
 
 async def test_a_revoked_share_gives_nothing(world: World) -> None:

@@ -70,7 +70,7 @@ class CriteriaOperations(ListingOperations):
     async def criteria_history(
         self, room_id: str, user_id: str, page: PageRequest
     ) -> Page[UserCriteria]:
-        """What somebody looked for, newest first."""
+        """A member's criteria over time, newest first."""
         return await page.read(self.db, patterns.criteria_of_user, room_id, user_id)
 
     @mutation("/rooms/{room_id}/combined-criteria", allow=member, status=201)
@@ -133,12 +133,8 @@ class CriteriaOperations(ListingOperations):
     async def _latest(self, room_id: str) -> list[UserCriteria]:
         """The latest criteria of each who is still a member."""
         latest: dict[str, UserCriteria] = {}
-        cursor: str | None = None
-        while True:
-            page = await patterns.all_criteria.after(cursor)(self.db, room_id)
+        async for page in patterns.all_criteria.pages(self.db, room_id):
             latest |= {one.user_id: one for one in page}
-            if (cursor := page.cursor) is None:
-                break
         there = {one.user_id for one in await patterns.room_members(self.db, room_id)}
         return [one for user_id, one in sorted(latest.items()) if user_id in there]
 

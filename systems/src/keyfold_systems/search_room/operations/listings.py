@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from keyfold import Page, append, create, delete, new_ulid, update
 from keyfold.conditions import contains, not_
 from keyfold.errors import ConditionFailed, UniqueTaken
@@ -56,9 +58,7 @@ class ListingOperations(RoomOperations):
         """A listing by its id on the platform it comes from."""
         read = patterns.listing_by_external_id
         found = await read(self.db, room_id, source_brand, external_id)
-        if found is None:
-            raise Missing.of(f"listing of {source_brand}", external_id)
-        return found
+        return Missing.unless(found, f"listing of {source_brand}", external_id)
 
     @query("/rooms/{room_id}/listings/{listing_id}", allow=member)
     async def listing(self, room_id: str, listing_id: str) -> Listing:
@@ -75,15 +75,15 @@ class ListingOperations(RoomOperations):
         expected_version: int | None = None,
     ) -> Listing:
         """Change a listing, or move it to any other status."""
-        found = self._at(await self.listing(room_id, listing_id), expected_version)
+        found = await self.listing(room_id, listing_id)
         changes = changes_of(found, input.given())
         if not changes:
             return found
         kind = "ListingMoved" if "status" in changes else "ListingChanged"
         said = f"{found.title}: {changes['status']}" if "status" in changes else found.title
         note = self._note(room_id, kind, caller, said)
-        wrote = await self._written(caller, room_id, update(found, **changes), create(note))
-        changed: Listing = wrote[0]
+        change = update(found, **changes, expected_version=expected_version)
+        changed: Listing = (await self._written(caller, room_id, change, create(note)))[0]
         return changed
 
     @mutation("/rooms/{room_id}/listings/{listing_id}/seen", allow=member)
@@ -95,10 +95,8 @@ class ListingOperations(RoomOperations):
             ref, seen_by=append([caller.id]), where=lambda x: not_(contains(x.seen_by, caller.id))
         )
         for write in (mine, unseen):
-            try:
+            with suppress(ConditionFailed):  # it is so already
                 await self._written(caller, room_id, write)
-            except ConditionFailed:
-                continue  # it is so already
         return await self.listing(room_id, listing_id)
 
     @mutation("/rooms/{room_id}/listings/{listing_id}", method="DELETE", allow=member)

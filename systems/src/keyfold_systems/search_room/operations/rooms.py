@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from keyfold import (
     Page,
@@ -14,7 +15,7 @@ from keyfold import (
     new_ulid,
     update,
 )
-from keyfold.errors import AlreadyExists, NotFound
+from keyfold.errors import AlreadyExists
 from keyfold.runtime import Intent
 from keyfold.streams import Change
 from keyfold_systems.search_room import patterns
@@ -65,7 +66,6 @@ from keyfold_web import (
 
 COPILOT: Final = "ai_copilot"
 """The group of tokens that copilots have; they are members like others."""
-E = TypeVar("E", Room, Listing)
 
 
 @rule
@@ -89,10 +89,8 @@ class RoomOperations(Service):
         """A first sign-in keeps the name that the token says."""
         name = str(caller.claims.get("name") or "").strip()[:120]
         if name:
-            try:
+            with suppress(AlreadyExists):
                 await self.db.create(Person(user_id=caller.id, name=name))
-            except AlreadyExists:
-                return
 
     @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"), example={"name": "Mia"})
     async def save_name(self, user_id: str, name: Stated) -> Person:
@@ -135,13 +133,13 @@ class RoomOperations(Service):
         expected_version: int | None = None,
     ) -> Room:
         """Change a room's name, search type or context."""
-        found = self._at(await self.room(room_id), expected_version)
+        found = await self.room(room_id)
         changes = changes_of(found, input.given())
         if not changes:
             return found
         note = self._note(room_id, "RoomChanged", caller, changes.get("name", found.name))
-        wrote = await self._written(caller, room_id, update(found, **changes), create(note))
-        changed: Room = wrote[0]
+        change = update(found, **changes, expected_version=expected_version)
+        changed: Room = (await self._written(caller, room_id, change, create(note)))[0]
         return changed
 
     @mutation("/rooms/{room_id}", method="DELETE", allow=owner)
@@ -157,17 +155,15 @@ class RoomOperations(Service):
 
     @mutation("/rooms/{room_id}/members", allow=owner, status=201, example={"userId": "jonas"})
     async def add_member(self, room_id: str, user_id: str, caller: Identity) -> MemberView:
-        """Take somebody into a room who has signed in before."""
+        """Add a user who has signed in before."""
         if await self.db.find(Person.key(user_id=user_id)) is None:
             raise Invalid("userId", f"no user {user_id}")
         if len(await patterns.room_members(self.db, room_id)) >= MOST_MEMBERS:
             raise Conflict(f"A room has at most {MOST_MEMBERS} members.", code="FULL")
-        new = Member(room_id=room_id, user_id=user_id)
+        twice = Conflict("They are a member already.", code="ALREADY_MEMBER")
+        new = create(Member(room_id=room_id, user_id=user_id), refuse=twice)
         note = self._note(room_id, "MemberJoined", caller, user_id)
-        try:
-            made, *_ = await self._written(caller, room_id, create(new), create(note))
-        except AlreadyExists:
-            raise Conflict("They are a member already.", code="ALREADY_MEMBER") from None
+        made, *_ = await self._written(caller, room_id, new, create(note))
         return (await show_members(self.db, [made]))[0]
 
     @mutation(
@@ -176,8 +172,7 @@ class RoomOperations(Service):
     async def leave(self, room_id: str, user_id: str, caller: Identity) -> None:
         """Leave a room, or be taken out of it; an owner stays and can delete the room."""
         found = await patterns.membership(self.db, room_id, user_id)
-        if found is None:
-            raise Missing("They are not in this room.")
+        found = Missing.unless(found, "member", user_id)
         if found.role == Role.OWNER:
             raise Conflict("The owner stays; delete the room instead.", code="OWNER")
         note = self._note(room_id, "MemberLeft", caller, user_id)
@@ -222,13 +217,10 @@ class RoomOperations(Service):
 
     async def _written(self, caller: Identity, room_id: str, *writes: Intent) -> list[Any]:
         """Writes of a member, all or none: who leaves at the same time leaves nothing behind."""
-        there = check(Member.key(room_id=room_id, user_id=caller.id))
-        try:
-            return list(await self.db.transact(*writes, there))
-        except NotFound:
-            if await patterns.membership(self.db, room_id, caller.id) is None:
-                raise NotAllowed("You are not in this room any more.") from None
-            raise
+        gone = NotAllowed("You are not in this room any more.")
+        there = check(Member.key(room_id=room_id, user_id=caller.id), refuse=gone)
+        _, *made = await self.db.transact(there, *writes)
+        return made
 
     def _now(self) -> datetime:
         """This moment, as exact as it is stored."""
@@ -250,9 +242,3 @@ class RoomOperations(Service):
             sender_id=caller.id,
             text=text,
         )
-
-    def _at(self, found: E, expected_version: int | None) -> E:
-        """The item, as the version that the caller has read."""
-        if expected_version is None:
-            return found
-        return found.model_copy(update={"version": expected_version})

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from keyfold import check
 from keyfold.conditions import exists, missing
@@ -18,8 +17,6 @@ from keyfold_systems.sellers.entities import Account, Invite, Order, Profile, Se
 from keyfold_systems.sellers.values import BOTH, Permission
 from keyfold_systems.sellers.views import SellerProfile
 from keyfold_web import Identity, Missing, NotAllowed, Service
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class Access:
 
     @property
     def view(self) -> SellerProfile:
-        return SellerProfile.of(self.profile, None if self.is_owner else self.permissions)
+        return SellerProfile.seen(self.profile, None if self.is_owner else self.permissions)
 
 
 class Part(Service):
@@ -88,7 +85,7 @@ class Part(Service):
             found = await patterns.season(self.db, profile_id, season_id)
         else:
             found = await patterns.season_by_id(self.db, season_id)
-        season = existing(found, "season", season_id)
+        season = Missing.unless(found, "season", season_id)
         await self.require(season.profile_id, caller, permission)
         return season
 
@@ -100,20 +97,14 @@ class Part(Service):
             found = await patterns.order(self.db, season_id, order_id)
         else:
             found = await patterns.order_by_id(self.db, order_id)
-        order = existing(found, "order", order_id)
+        order = Missing.unless(found, "order", order_id)
         await self.require(order.profile_id, caller, permission)
         return order
 
 
-def existing(found: T | None, kind: str, id: str) -> T:
-    if found is None:
-        raise Missing.of(kind, id)
-    return found
-
-
 def there(found: Profile | None, profile_id: str) -> Profile:
     """The profile, unless it is being deleted."""
-    profile = existing(found, "profile", profile_id)
+    profile = Missing.unless(found, "profile", profile_id)
     if profile.deleting_since is not None:
         raise Missing.of("profile", profile_id)
     return profile

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from keyfold import Page, new_ulid
 from keyfold.conditions import missing
-from keyfold.errors import ConditionFailed
 from keyfold_systems.sellers import patterns
 from keyfold_systems.sellers.entities import Catalog, Profile, Share
-from keyfold_systems.sellers.operations.access import Part, existing
+from keyfold_systems.sellers.operations.access import Part
 from keyfold_systems.sellers.values import CleanId
 from keyfold_systems.sellers.views import (
     CatalogChange,
     ListedCatalog,
     NewCatalog,
     SellingSeason,
-    fields_of,
 )
 from keyfold_web import (
     Conflict,
     Identity,
+    Missing,
     NotAllowed,
     PageRequest,
     authenticated,
@@ -52,7 +51,7 @@ class Catalogs(Part):
     @query("/catalogs/{catalog_id}", allow=authenticated)
     async def get_catalog(self, catalog_id: CleanId, caller: Identity) -> Catalog:
         """A catalog: public, yours, or of a season that you may see."""
-        found = existing(await patterns.catalog(self.db, catalog_id), "catalog", catalog_id)
+        found = Missing.unless(await patterns.catalog(self.db, catalog_id), "catalog", catalog_id)
         mine = found.owner_account_id == caller.id or caller.is_admin
         if not (mine or found.is_public_str == "true" or await self._sees(catalog_id, caller)):
             raise NotAllowed("This catalog is private.")
@@ -71,10 +70,7 @@ class Catalogs(Part):
             patterns.public_catalogs,
         )
         names = await self.names(one.owner_account_id for one in found)
-        shown = [
-            ListedCatalog(**fields_of(ListedCatalog, one), owner_name=names[one.owner_account_id])
-            for one in found
-        ]
+        shown = [ListedCatalog.of(one, owner_name=names[one.owner_account_id]) for one in found]
         return Page(shown, found.cursor)
 
     @mutation("/catalogs/{catalog_id}", allow=authenticated, method="PATCH")
@@ -89,42 +85,34 @@ class Catalogs(Part):
     async def list_catalog_usage(
         self, catalog_id: CleanId, page: PageRequest, caller: Identity
     ) -> Page[SellingSeason]:
-        """The seasons that sell from a catalog of yours; they may be anybody's."""
+        """The seasons that sell from a catalog of yours, in every profile."""
         await self._own(catalog_id, caller)
         found = await page.read(self.db, patterns.catalog_uses, catalog_id)
-        shown = [SellingSeason(**fields_of(SellingSeason, one)) for one in found]
-        return Page(shown, found.cursor)
+        return Page([SellingSeason.of(one) for one in found], found.cursor)
 
     @mutation("/catalogs/{catalog_id}", allow=authenticated, method="DELETE")
     async def delete_catalog(self, catalog_id: CleanId, caller: Identity) -> None:
         """Delete a catalog that no season sells from, not even one that the index misses."""
         found = await self._own(catalog_id, caller)
-        used = await patterns.catalog_is_used(self.db, catalog_id)
-        try:
-            if not used:
-                return await self.db.delete(
-                    found.ref(), where=lambda c: missing(c.seasons) | (c.seasons == 0)
-                )
-        except ConditionFailed:
-            pass
-        raise Conflict("Seasons sell from this catalog.", code="IN_USE")
+        in_use = Conflict("Seasons sell from this catalog.", code="IN_USE")
+        if await patterns.catalog_is_used(self.db, catalog_id):
+            raise in_use
+        await self.db.delete(
+            found.ref(), where=lambda c: missing(c.seasons) | (c.seasons == 0), refuse=in_use
+        )
 
     async def _own(self, catalog_id: str, caller: Identity) -> Catalog:
-        found = existing(await patterns.catalog(self.db, catalog_id), "catalog", catalog_id)
+        found = Missing.unless(await patterns.catalog(self.db, catalog_id), "catalog", catalog_id)
         if found.owner_account_id != caller.id and not caller.is_admin:
             raise NotAllowed("Only the owner of a catalog may do this.")
         return found
 
     async def _sees(self, catalog_id: str, caller: Identity) -> bool:
         """Whether a season in a profile that the caller may see sells from a catalog."""
-        cursor = None
-        while True:
-            page = await patterns.catalog_uses.after(cursor)(self.db, catalog_id, limit=50)
+        async for page in patterns.catalog_uses.pages(self.db, catalog_id):
             ids = {use.profile_id for use in page}
             own = [Profile.key(owner_account_id=caller.id, profile_id=one) for one in ids]
             shared = [Share.key(profile_id=one, target_account_id=caller.id) for one in ids]
             if any(await self.db.get_many([*own, *shared])):
                 return True
-            cursor = page.cursor
-            if cursor is None:
-                return False
+        return False

@@ -8,7 +8,7 @@ from keyfold import Page, new_ulid
 from keyfold.errors import AlreadyExists, NotFound, UniqueTaken
 from keyfold_systems.sellers import patterns
 from keyfold_systems.sellers.entities import Account, Invite, Profile, Season, Share
-from keyfold_systems.sellers.operations.access import Part, existing
+from keyfold_systems.sellers.operations.access import Part
 from keyfold_systems.sellers.values import CleanId
 from keyfold_systems.sellers.views import AccountChange, NewAccount, SellerProfile, Stated
 from keyfold_web import (
@@ -47,7 +47,7 @@ class Profiles(Part):
     @query("/accounts/me", allow=authenticated)
     async def get_my_account(self, caller: Identity) -> Account:
         """Your account."""
-        return existing(await patterns.account(self.db, caller.id), "account", caller.id)
+        return Missing.unless(await patterns.account(self.db, caller.id), "account", caller.id)
 
     @mutation("/accounts/me", allow=authenticated, method="PATCH")
     async def update_my_account(self, input: AccountChange, caller: Identity) -> Account:
@@ -58,7 +58,7 @@ class Profiles(Part):
     async def get_account_by_email(self, email: str) -> Account:
         """The account with an address: for the sign-in service."""
         found = await patterns.account_by_email(self.db, email.casefold())
-        return existing(found, "account", email)
+        return Missing.unless(found, "account", email)
 
     @mutation(
         "/profiles", allow=authenticated, status=201, example={"seller_name": "Mara's cookies"}
@@ -71,7 +71,7 @@ class Profiles(Part):
             seller_name=seller_name,
             created_at=self.db.context.now(),
         )
-        return SellerProfile.of(await self.db.create(new))
+        return SellerProfile.seen(await self.db.create(new))
 
     @query("/profiles/{profile_id}", allow=authenticated)
     async def get_seller_profile(self, profile_id: CleanId, caller: Identity) -> SellerProfile:
@@ -82,7 +82,7 @@ class Profiles(Part):
     async def list_my_profiles(self, page: PageRequest, caller: Identity) -> Page[SellerProfile]:
         """Your profiles."""
         found = await page.read(self.db, patterns.my_profiles, caller.id)
-        shown = [SellerProfile.of(one) for one in found if one.deleting_since is None]
+        shown = [SellerProfile.seen(one) for one in found if one.deleting_since is None]
         return Page(shown, found.cursor)
 
     @mutation("/profiles/{profile_id}", allow=authenticated, method="PUT")
@@ -92,7 +92,7 @@ class Profiles(Part):
         """Rename a profile."""
         found = await self.require(profile_id, caller, "WRITE")
         renamed = await self.db.update(found.profile.ref(), seller_name=seller_name)
-        return SellerProfile.of(renamed, None if found.is_owner else found.permissions)
+        return SellerProfile.seen(renamed, None if found.is_owner else found.permissions)
 
     @mutation("/profiles/{profile_id}", allow=authenticated, method="DELETE")
     async def delete_seller_profile(self, profile_id: CleanId, caller: Identity) -> None:

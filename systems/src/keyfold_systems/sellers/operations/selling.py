@@ -12,7 +12,7 @@ from decimal import Decimal
 from keyfold import Page, create, new_ulid
 from keyfold_systems.sellers import patterns
 from keyfold_systems.sellers.entities import Catalog, Order, Season
-from keyfold_systems.sellers.operations.access import Part, existing, stays
+from keyfold_systems.sellers.operations.access import Part, stays
 from keyfold_systems.sellers.values import CleanId, LineItem
 from keyfold_systems.sellers.views import (
     NewOrder,
@@ -22,7 +22,16 @@ from keyfold_systems.sellers.views import (
     Report,
     SeasonChange,
 )
-from keyfold_web import Identity, Invalid, NotAllowed, PageRequest, authenticated, mutation, query
+from keyfold_web import (
+    Identity,
+    Invalid,
+    Missing,
+    NotAllowed,
+    PageRequest,
+    authenticated,
+    mutation,
+    query,
+)
 
 COLUMNS = [
     "Order date",
@@ -163,7 +172,7 @@ class Selling(Part):
         found = await self.order_for(order_id, season_id, caller, "WRITE")
         if input.line_items is not None:
             season = await patterns.season(self.db, found.profile_id, found.season_id)
-            offered = await self._offered(existing(season, "season", found.season_id))
+            offered = await self._offered(Missing.unless(season, "season", found.season_id))
             lines = priced(input.line_items, offered, found.line_items)
             changes |= {"line_items": lines, "total_amount": _total(lines)}
         return await self.db.update(found.ref(), **changes)
@@ -196,11 +205,11 @@ class Selling(Part):
 
     async def _offered(self, season: Season) -> Catalog:
         found = await patterns.catalog(self.db, season.catalog_id)
-        return existing(found, "catalog", season.catalog_id)
+        return Missing.unless(found, "catalog", season.catalog_id)
 
     async def _check_catalog(self, catalog_id: str, caller: Identity) -> None:
         """Refuse a catalog that the caller may not sell from. The write counts it there."""
-        found = existing(await patterns.catalog(self.db, catalog_id), "catalog", catalog_id)
+        found = Missing.unless(await patterns.catalog(self.db, catalog_id), "catalog", catalog_id)
         mine = found.owner_account_id == caller.id or caller.is_admin
         if not mine and found.is_public_str != "true":
             raise NotAllowed("This catalog belongs to another account.")

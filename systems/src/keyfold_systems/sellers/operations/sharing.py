@@ -9,7 +9,7 @@ from keyfold import Page, create, put, update
 from keyfold.conditions import missing
 from keyfold_systems.sellers import patterns
 from keyfold_systems.sellers.entities import Account, Invite, Profile, Share
-from keyfold_systems.sellers.operations.access import Part, existing, stays, there
+from keyfold_systems.sellers.operations.access import Part, stays, there
 from keyfold_systems.sellers.values import BOTH, CleanId
 from keyfold_systems.sellers.views import (
     Helper,
@@ -18,9 +18,17 @@ from keyfold_systems.sellers.views import (
     NewInvite,
     NewShare,
     SellerProfile,
-    fields_of,
 )
-from keyfold_web import Conflict, Identity, Invalid, PageRequest, authenticated, mutation, query
+from keyfold_web import (
+    Conflict,
+    Identity,
+    Invalid,
+    Missing,
+    PageRequest,
+    authenticated,
+    mutation,
+    query,
+)
 
 
 class Sharing(Part):
@@ -75,7 +83,7 @@ class Sharing(Part):
         if target_account_id != caller.id:
             await self.own(profile_id, caller)
         found = await patterns.share(self.db, profile_id, target_account_id)
-        return existing(found, "share", target_account_id)
+        return Missing.unless(found, "share", target_account_id)
 
     @query("/profiles/{profile_id}/shares", allow=authenticated)
     async def list_shares_by_profile(
@@ -86,7 +94,10 @@ class Sharing(Part):
         found = await page.read(self.db, patterns.shares_of_profile, profile_id)
         refs = [Account.key(account_id=one.target_account_id) for one in found]
         people = await self.db.get_many(refs)
-        shown = [Helper.of(one, who) for one, who in zip(found, people, strict=True)]
+        shown = [
+            Helper.of(one, given_name=who.given_name if who else "", email=who.email if who else "")
+            for one, who in zip(found, people, strict=True)
+        ]
         return Page(shown, found.cursor)
 
     @query("/shared-profiles", allow=authenticated)
@@ -106,7 +117,7 @@ class Sharing(Part):
                 shared.append((profile, share.permissions))
         names = await self.names(one.owner_account_id for one, _ in shared)
         shown = [
-            SellerProfile.of(one, permissions, names[one.owner_account_id])
+            SellerProfile.seen(one, permissions, names[one.owner_account_id])
             for one, permissions in shared
         ]
         return Page(shown, found.cursor)
@@ -157,12 +168,12 @@ class Sharing(Part):
             put(share),
             stays(profile),
         )
-        return SellerProfile.of(profile, share.permissions)
+        return SellerProfile.seen(profile, share.permissions)
 
     @mutation("/invites/{invite_code}", allow=authenticated, method="DELETE")
     async def revoke_profile_invite(self, invite_code: str, caller: Identity) -> None:
         """Make a code worthless."""
-        found = existing(await patterns.invite(self.db, invite_code), "invite", invite_code)
+        found = Missing.unless(await patterns.invite(self.db, invite_code), "invite", invite_code)
         await self.own(found.profile_id, caller)
         await self.db.delete(found.ref())
 
@@ -175,10 +186,7 @@ class Sharing(Part):
         found = await page.read(self.db, patterns.invites_of_profile, profile_id)
         names = await self.names(one.used_by_account_id or "" for one in found if one.used_at)
         shown = [
-            ListedInvite(
-                **fields_of(ListedInvite, one),
-                used_by_name=names.get(one.used_by_account_id or "", ""),
-            )
+            ListedInvite.of(one, used_by_name=names.get(one.used_by_account_id or "", ""))
             for one in found
         ]
         return Page(shown, found.cursor)
@@ -187,18 +195,12 @@ class Sharing(Part):
     async def get_invite_details(self, invite_code: str) -> InviteDetails:
         """What a code would give you."""
         found, profile = await self._invite(invite_code)
-        return InviteDetails(
-            invite_code=found.invite_code,
-            profile_id=found.profile_id,
-            seller_name=profile.seller_name,
-            permissions=list(found.permissions),
-            expires_at=found.expires_at,
-            used=found.used_at is not None,
-        )
+        used = found.used_at is not None
+        return InviteDetails.of(found, seller_name=profile.seller_name, used=used)
 
     async def _invite(self, invite_code: str) -> tuple[Invite, Profile]:
         """An invite and its profile."""
-        found = existing(await patterns.invite(self.db, invite_code), "invite", invite_code)
+        found = Missing.unless(await patterns.invite(self.db, invite_code), "invite", invite_code)
         return found, there(await self.shared(found), found.profile_id)
 
     async def _target(self, input: NewShare) -> str:
