@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from os import environ
 from typing import NamedTuple
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
@@ -72,12 +73,17 @@ def parse(address: str) -> Embedded | Remote:
         return _file(address)
     if scheme in ("http", "https"):
         endpoint = _endpoint(address, urlsplit(address))
-        return Remote(endpoint, endpoint, DEFAULT_REGION, None, is_amazon=False)
+        return Remote(endpoint, endpoint, _region(), None, is_amazon=False)
     if scheme == "dynamodb":
         return _amazon(address)
     if scheme in ("file", "sqlite"):
         raise AddressError(address, f"write a file as a plain path, without {scheme}://")
     raise AddressError(address, f"{scheme}:// is not known")
+
+
+def _region() -> str:
+    """The region that a server's requests are signed for: what the AWS tools would take."""
+    return environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or DEFAULT_REGION
 
 
 def _file(address: str) -> Embedded:

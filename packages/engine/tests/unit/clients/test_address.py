@@ -10,6 +10,22 @@ def test_a_path_or_memory_is_the_embedded_engine(path: str) -> None:
     assert parse(path) == Embedded(path)
 
 
+@pytest.mark.parametrize("name", ["AWS_REGION", "AWS_DEFAULT_REGION"])
+def test_a_servers_region_is_the_one_that_the_environment_names(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "eu-central-1")
+    found = parse("http://localhost:8000")
+    assert isinstance(found, Remote)
+    assert found.region == "eu-central-1"
+
+
+@pytest.fixture(autouse=True)
+def no_region(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+
+
 def test_a_url_is_a_server_that_takes_any_credentials() -> None:
     endpoint = Endpoint("localhost", 8000, tls=False)
     assert parse("http://localhost:8000") == Remote(endpoint, endpoint, "us-east-1", None, False)

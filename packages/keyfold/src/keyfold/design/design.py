@@ -189,9 +189,19 @@ class Declarations:
         begins = shape.partition.literal_prefix
         for other in self.entities.values():
             theirs = other.__spec__.key.templates
-            alike = other.__table__ is entity.__table__
-            alike = alike and theirs.partition.literal_prefix == begins
-            if alike and _shape(theirs) == _shape(shape):
+            if other.__table__ is not entity.__table__:
+                continue
+            attribute = entity.__table__.schema.type_attribute
+            if attribute and other.__spec__.type_name == spec.type_name:
+                raise DeclarationError(
+                    codes.NAME_TAKEN,
+                    f"{entity.__name__} and {other.__name__} both store {spec.type_name!r} in "
+                    f"{attribute}, so an item does not say which of them it is.",
+                    place=str(spec.place),
+                    suggestion="Give each its own type_name. Items without a type are recognised "
+                    "by their keys.",
+                )
+            if theirs.partition.literal_prefix == begins and _shape(theirs) == _shape(shape):
                 raise DeclarationError(
                     "K4",
                     f"{entity.__name__} and {other.__name__} have the same key shape, {shape}: "
