@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from keyfold_engine.engine.database import Database
 from keyfold_engine.errors import OperationError
 from keyfold_engine.expressions import parameters
+from keyfold_engine.features.partiql.parser import parse
+from keyfold_engine.features.partiql.statements import (
+    ExistsStatement,
+    Insert,
+    Removal,
+    Select,
+    UpdateStatement,
+)
 from keyfold_engine.features.policies.decision import Action
 
 _TRANSACTED = {
@@ -18,17 +25,30 @@ _TRANSACTED = {
     "ConditionCheck": "ConditionCheckItem",
     "Get": "GetItem",
 }
-_TABLE_OF = re.compile(
-    r"(?:FROM|INTO|UPDATE)\s+\"?([A-Za-z0-9_.-]+?)\"?(?:\.\"([A-Za-z0-9_.-]+)\")?(?:\s|$|\{)",
-    re.IGNORECASE,
+_STATEMENTS = {
+    Select: "PartiQLSelect",
+    ExistsStatement: "PartiQLSelect",
+    Insert: "PartiQLInsert",
+    UpdateStatement: "PartiQLUpdate",
+    Removal: "PartiQLDelete",
+}
+_RESOURCE_MEMBERS = (
+    "TableName",
+    "SourceTableName",
+    "TableArn",
+    "SourceTableArn",
+    "ResourceArn",
+    "BackupArn",
+    "ExportArn",
+    "ImportArn",
+    "BulkOperationArn",
 )
-_TABLE_MEMBERS = ("TableName", "SourceTableName", "TableArn", "SourceTableArn", "ResourceArn")
 
 
 def actions(
     database: Database, operation: str, request: dict[str, Any], address: str
 ) -> Iterator[Action]:
-    """All actions of a request on resources that can have a policy."""
+    """All actions of a request on a table, a stream or what was made of a table."""
     if operation in ("BatchGetItem", "BatchWriteItem"):
         for table, wish in request["RequestItems"].items():
             keys = wish.get("Keys", ()) if isinstance(wish, dict) else _written(wish)
@@ -40,12 +60,12 @@ def actions(
     elif operation in ("ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"):
         statements = request.get("Statements") or request.get("TransactStatements") or [request]
         for statement in statements:
-            yield from _of_statement(database, statement.get("Statement", ""), address)
+            yield from _of_statement(database, statement, address)
     elif operation in ("GetRecords", "GetShardIterator", "DescribeStream"):
         arn = request.get("StreamArn") or request.get("ShardIterator", "").partition("|")[0]
         yield Action(operation, arn, {"aws:sourceip": [address]})
     else:
-        for member in _TABLE_MEMBERS:
+        for member in _RESOURCE_MEMBERS:
             if request.get(member):
                 index = request.get("IndexName")
                 yield _action(database, operation, request[member], address, request, index)
@@ -59,12 +79,15 @@ def _written(wishes: list[Any]) -> list[Any]:
     ]
 
 
-def _of_statement(database: Database, text: str, address: str) -> Iterator[Action]:
-    verb = text.split(None, 1)[0].capitalize() if text.split() else ""
-    found = _TABLE_OF.search(text)
-    if found is not None and verb in ("Select", "Insert", "Update", "Delete", "Exists"):
-        name = "PartiQLSelect" if verb == "Exists" else f"PartiQL{verb}"
-        yield _action(database, name, found[1], address, {}, found[2])
+def _of_statement(database: Database, wish: dict[str, Any], address: str) -> Iterator[Action]:
+    try:
+        statement = parse(wish["Statement"], wish.get("Parameters"))
+    except OperationError:
+        # A statement that cannot be parsed is refused when it is executed.
+        return
+    index = statement.index if isinstance(statement, Select) else None
+    name = _STATEMENTS[type(statement)]
+    yield _action(database, name, statement.table, address, {}, index)
 
 
 def _action(

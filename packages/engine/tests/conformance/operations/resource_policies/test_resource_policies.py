@@ -233,6 +233,22 @@ def test_another_account_needs_to_be_allowed(engine: Engine) -> None:
     assert not _may(engine, "PutItem", {"TableName": "Orders", "Item": _GET["Key"]}, _OTHER)
 
 
+def test_another_account_has_nothing_of_what_is_made_of_a_table(engine: Engine) -> None:
+    backup = {"TableName": "Orders", "BackupName": "first"}
+    arn = engine.call("CreateBackup", backup)["BackupDetails"]["BackupArn"]
+    requests: list[tuple[str, dict[str, Any]]] = [
+        ("DescribeBackup", {"BackupArn": arn}),
+        ("RestoreTableFromBackup", {"BackupArn": arn, "TargetTableName": "Copies"}),
+        ("DescribeExport", {"ExportArn": f"{_arn('Orders')}/export/0123456789"}),
+        ("DescribeImport", {"ImportArn": f"{_arn('Orders')}/import/0123456789"}),
+        ("CancelBulkOperation", {"BulkOperationArn": f"{_arn('Orders')}/bulk/0123456789"}),
+        ("DeleteBackup", {"BackupArn": arn}),
+    ]
+    for operation, request in requests:
+        assert not _may(engine, operation, request, _OTHER)
+    assert _may(engine, "DeleteBackup", {"BackupArn": arn})
+
+
 @pytest.mark.parametrize(
     ("action", "operation", "request_", "denied"),
     [
@@ -259,6 +275,37 @@ def test_actions_are_those_of_the_request(
 ) -> None:
     _put(engine.call, "Orders", policy(statement("Orders", Action=action)))
     assert _may(engine, operation, request_) is not denied
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        ("Select", "SELECT * FROM -- or another\nOrders"),
+        ("Select", "SELECT \"FROM Others \" FROM Orders WHERE pk = 'a'"),
+        ("Select", "SELECT name FROM Orders WHERE name = ' FROM Others '"),
+        ("Select", "SELECT*FROM\"Orders\"WHERE pk='a'"),
+        ("Insert", "INSERT INTO Orders VALUE {'pk': 'UPDATE Others '}"),
+        ("Update", "FROM Orders WHERE pk = 'a' SET name = 'b'"),
+        ("Update", "UPDATE Orders SET name = 'b' WHERE pk = 'a'"),
+        ("Delete", "DELETE FROM\nOrders WHERE pk = 'a'"),
+    ],
+)
+def test_a_statement_is_about_the_table_that_it_names_however_it_is_written(
+    engine: Engine, action: str, text: str
+) -> None:
+    engine.call("PutItem", {"TableName": "Orders", "Item": {"pk": {"S": "a"}}})
+    requests: list[tuple[str, dict[str, Any]]] = [("ExecuteStatement", {"Statement": text})]
+    if action == "Select":
+        exists = f"EXISTS({text})"
+        requests.append(("ExecuteTransaction", {"TransactStatements": [{"Statement": exists}]}))
+    elif "pk = 'a'" in text:
+        requests.append(("BatchExecuteStatement", {"Statements": [{"Statement": text}]}))
+        requests.append(("ExecuteTransaction", {"TransactStatements": [{"Statement": text}]}))
+    for operation, request in requests:
+        assert not _may(engine, operation, request, _OTHER)
+    _put(engine.call, "Orders", policy(statement("Orders", Action=f"dynamodb:PartiQL{action}")))
+    for operation, request in requests:
+        assert not _may(engine, operation, request)
 
 
 @pytest.mark.parametrize(
