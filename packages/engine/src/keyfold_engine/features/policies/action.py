@@ -8,6 +8,9 @@ from typing import Any
 from keyfold_engine.engine.database import Database
 from keyfold_engine.errors import OperationError
 from keyfold_engine.expressions import parameters
+from keyfold_engine.expressions.ast import SetAction, roots
+from keyfold_engine.expressions.bind import Placeholders
+from keyfold_engine.expressions.parameters import ExpressionParameters
 from keyfold_engine.features.partiql.parser import parse
 from keyfold_engine.features.partiql.statements import (
     ExistsStatement,
@@ -122,11 +125,26 @@ def _keys_and_attributes(
     keys = [str(next(iter(item[partition].values()))) for item in items if partition in item]
     if read.key_terms is not None and (term := read.key_terms.get(partition)) is not None:
         keys += [str(next(iter(value.values()))) for value in term.values]
-    names.update(path.root for path in read.projection or ())
-    names.update(read.update.roots if read.update is not None else ())
+    names.update(_named(wish, read))
     found: dict[str, list[str]] = {}
     if keys:
         found["dynamodb:leadingkeys"] = keys
     if names:
         found["dynamodb:attributes"] = sorted(names)
     return found
+
+
+def _named(wish: dict[str, Any], read: ExpressionParameters) -> Iterator[str]:
+    """The attributes that expressions name, to read, test or write them."""
+    yield from (path.root for path in read.projection or ())
+    yield from read.key_terms or ()
+    yield from wish.get("Expected") or ()
+    if read.filter is not None:
+        yield from roots(read.filter)
+    if (text := wish.get("ConditionExpression")) is not None:
+        given = wish.get("ExpressionAttributeNames"), wish.get("ExpressionAttributeValues")
+        yield from roots(Placeholders.with_literals(*given).condition(text))
+    for action in () if read.update is None else read.update.actions:
+        yield action.path.root
+        if isinstance(action, SetAction):
+            yield from roots(action.value)

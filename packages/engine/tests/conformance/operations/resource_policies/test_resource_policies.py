@@ -328,6 +328,42 @@ def test_conditions_decide(engine: Engine, condition: dict[str, Any], denied: bo
     assert _may(engine, "GetItem", _GET) is not denied
 
 
+_SECRET = {"#s": "secret"}
+_X = {"ExpressionAttributeValues": {":x": {"S": "x"}}}
+
+
+@pytest.mark.parametrize(
+    ("operation", "more"),
+    [
+        ("GetItem", {"ProjectionExpression": "#s", "ExpressionAttributeNames": _SECRET}),
+        ("GetItem", {"AttributesToGet": ["secret"]}),
+        ("UpdateItem", {"UpdateExpression": "SET secret = :x", **_X}),
+        ("UpdateItem", {"UpdateExpression": "SET shown = secret.part_a"}),
+        ("UpdateItem", {"UpdateExpression": "SET shown = if_not_exists(a, secret)"}),
+        ("UpdateItem", {"UpdateExpression": "REMOVE #s", "ExpressionAttributeNames": _SECRET}),
+        ("UpdateItem", {"AttributeUpdates": {"secret": {"Action": "DELETE"}}}),
+        ("DeleteItem", {"ConditionExpression": "secret = :x", **_X}),
+        ("DeleteItem", {"Expected": {"secret": {"Exists": False}}}),
+    ],
+)
+def test_an_attribute_is_named_wherever_an_expression_has_it(
+    engine: Engine, operation: str, more: dict[str, Any]
+) -> None:
+    condition = {"ForAnyValue:StringEquals": {"dynamodb:Attributes": ["secret"]}}
+    _put(engine.call, "Orders", policy(statement("Orders", Action="*", Condition=condition)))
+    assert not _may(engine, operation, {**_GET, **more})
+    assert _may(engine, operation, _GET)
+
+
+def test_a_filter_names_its_attributes(engine: Engine) -> None:
+    condition = {"ForAnyValue:StringEquals": {"dynamodb:Attributes": ["secret"]}}
+    _put(engine.call, "Orders", policy(statement("Orders", Action="*", Condition=condition)))
+    scan = {"TableName": "Orders", "FilterExpression": "NOT contains(secret, :x)", **_X}
+    assert not _may(engine, "Scan", scan)
+    query = {"TableName": "Orders", "KeyConditionExpression": "pk = :x", **_X}
+    assert _may(engine, "Query", query)
+
+
 def test_nobody_locks_himself_out_by_mistake(engine: Engine) -> None:
     text = policy(statement("Orders", Action="dynamodb:PutResourcePolicy"))
     put = {"ResourceArn": _arn("Orders"), "Policy": text}
