@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     known = all_cases()
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("case", nargs="*", help=f"one of {', '.join(known)}; all by default")
-    parser.add_argument("--quick", action="store_true", help="few short rounds")
+    parser.add_argument("--quick", action="store_true", help="few short rounds on small tables")
     parser.add_argument("--full", action="store_true", help="large sizes too")
     parser.add_argument("--no-write", action="store_true", help="print only")
     parser.add_argument(
@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no case {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     budget = Budget(full=given.full, servers=dict(given.server))
     if given.quick:
-        budget = replace(budget, rounds=3, seconds=0.05)
+        budget = replace(budget, rounds=3, seconds=0.05, items=1_000)
     outcomes: list[Outcome] = []
     for name in given.case or known:
         started = time.monotonic()

@@ -1,15 +1,15 @@
 """Inviter's feed and new hangout as people write them today: FastAPI, Strawberry and boto3.
 
 `python bench/handwritten.py PORT ENDPOINT KEY` does the same work as keyfold's: the token is
-verified, the member is looked up, input is checked, the pointer is written with its hangout in one
-transaction that also checks the host and the group, and the answers are the same.
+verified, the member is looked up, input is checked, the pointers are written with their hangout in
+one transaction, and the answers are the same.
 """
 
 import base64
 import json
 import sys
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import boto3
@@ -29,7 +29,11 @@ from strawberry.fastapi import GraphQLRouter
 ISSUER, AUDIENCE = "keyfold-development", "keyfold"
 TABLE = "InviterTable"
 Text = Annotated[str, Field(min_length=1, max_length=200)]
-Ids = Annotated[set[str], Field(max_length=30)]
+COPIED = (
+    "hangoutId", "hostId", "title", "location", "startTimestamp", "endTimestamp", "going", "maybe",
+    "notGoing",
+)  # fmt: skip
+Ids = Annotated[list[str], Field(max_length=1000)]
 
 
 class Model(BaseModel):
@@ -39,18 +43,16 @@ class Model(BaseModel):
 class NewHangout(Model):
     title: Text
     description: Annotated[str, Field(max_length=4000)] = ""
-    place: Annotated[str, Field(max_length=200)] = ""
-    starts_at: AwareDatetime
-    ends_at: AwareDatetime
-    group_ids: Ids = set()
-    user_ids: Ids = set()
+    location: Annotated[str, Field(max_length=200)] = ""
+    start_timestamp: AwareDatetime
+    end_timestamp: AwareDatetime | None = None
+    associated_groups: Ids = []
+    invited_users: Ids = []
 
 
 class Hangout(NewHangout):
     hangout_id: str
     host_id: str
-    host_name: str = ""
-    cancelled: bool = False
     going: int = 0
     maybe: int = 0
     not_going: int = 0
@@ -59,25 +61,18 @@ class Hangout(NewHangout):
     updated_at: datetime
 
 
-class GroupHangout(Model):
+class Card(Model):
     model_config = ConfigDict(extra="ignore")
 
-    group_id: str
     hangout_id: str
-    host_id: str
-    host_name: str
     title: str
-    place: str
-    starts_at: datetime
-    ends_at: datetime
-    cancelled: bool
+    location: str
+    start_timestamp: datetime
+    end_timestamp: datetime | None = None
     going: int
     maybe: int
     not_going: int
-
-
-class Card(GroupHangout):
-    group_name: str | None = None
+    group_id: str | None
     my_answer: str | None = None
 
 
@@ -117,11 +112,16 @@ class Store:
                 ":p": {"S": f"GROUP#{group_id}"},
                 ":s": {"S": "HANGOUT#"},
             },
+            ScanIndexForward=False,
             Limit=limit,
             **after,
         )
         last = answer.get("LastEvaluatedKey")
         listed = [{k: self.read(v) for k, v in item.items()} for item in answer["Items"]]
+        for one in listed:
+            for name in ("startTimestamp", "endTimestamp"):
+                if name in one:
+                    one[name] = datetime.fromtimestamp(int(one[name]) / 1000, UTC)
         mine = self._answers(user_id, [one["hangoutId"] for one in listed])
         return Feed(
             items=[
@@ -146,66 +146,48 @@ class Store:
         return found
 
     def create(self, new: NewHangout, user_id: str) -> Hangout:
-        if not timedelta(0) < new.ends_at - new.starts_at <= timedelta(days=14):
-            raise HTTPException(422, "a hangout ends after it starts, within 14 days")
-        invited = new.user_ids - {user_id}
-        host_name = self._host_of(new.group_ids, invited, user_id)
+        if new.end_timestamp is not None and new.end_timestamp <= new.start_timestamp:
+            raise HTTPException(422, "endTimestamp must be after startTimestamp")
+        groups, users = list(dict.fromkeys(new.associated_groups)), new.invited_users
+        self._check_guests(groups, users, user_id)
         now = datetime.now(UTC)
+        given = {**dict(new), "associated_groups": groups}
+        given["invited_users"] = list(dict.fromkeys([user_id, *users]))
         hangout = Hangout(
-            hangout_id=uuid.uuid4().hex,
-            host_id=user_id,
-            host_name=host_name,
-            created_at=now,
-            updated_at=now,
-            **{**dict(new), "user_ids": {*invited, user_id}},
+            hangout_id=uuid.uuid4().hex, host_id=user_id, created_at=now, updated_at=now, **given
         )
         try:
             self.client.transact_write_items(TransactItems=self._writes(hangout))
         except self.client.exceptions.TransactionCanceledException:
-            raise HTTPException(409, "An invited group is being closed.") from None
+            raise HTTPException(409, "This hangout exists already.") from None
         return hangout
 
-    def _host_of(self, group_ids: set[str], user_ids: set[str], user_id: str) -> str:
-        """The host's name, where they are in each group and each other user exists."""
-        keys = [_key(f"GROUP#{group}", f"USER#{user_id}") for group in sorted(group_ids)]
-        keys += [_key(f"USER#{user}", "METADATA") for user in sorted({user_id, *user_ids})]
-        found = {(one["PK"]["S"], one["SK"]["S"]): one for one in self._get(keys)}
-        if len(found) < len(keys):
+    def _check_guests(self, groups: list[str], users: list[str], user_id: str) -> None:
+        """The host is a user and in each group, and each other user exists."""
+        keys = [_key(f"GROUP#{group}", f"USER#{user_id}") for group in groups]
+        keys += [_key(f"USER#{user}", "METADATA") for user in sorted({user_id, *users})]
+        if len(self._get(keys)) < len(keys):
             raise HTTPException(422, "you are not in a group, or a user does not exist")
-        name: str = self.read(found[f"USER#{user_id}", "METADATA"]["name"])
-        return name
 
     def _writes(self, hangout: Hangout) -> list[dict[str, Any]]:
         values = hangout.model_dump(mode="json", by_alias=True)
-        groups, users = values.pop("groupIds"), values.pop("userIds")
-        sets = {k: set(v) for k, v in {"groupIds": groups, "userIds": users}.items() if v}
-        host = f"USER#{hangout.host_id}"
-        writes = [
-            self._put(
-                f"EVENT#{hangout.hangout_id}",
-                "METADATA",
-                type="Hangout",
-                gsi1pk=host,
-                gsi1sk=f"HOSTED#{hangout.hangout_id}",
-                **values,
-                **sets,
-            ),
-            _check(_key(host, "METADATA")),
-        ]
-        shown = {to_camel(name) for name in GroupHangout.model_fields}
-        copied = {name: value for name, value in values.items() if name in shown}
-        starts = int(hangout.starts_at.timestamp() * 1000)
+        for name, moment in (
+            ("startTimestamp", hangout.start_timestamp),
+            ("endTimestamp", hangout.end_timestamp),
+        ):
+            values[name] = None if moment is None else int(moment.timestamp() * 1000)
+        values = {name: value for name, value in values.items() if value is not None}
+        event, sort = f"EVENT#{hangout.hangout_id}", f"HANGOUT#{hangout.hangout_id}"
+        writes = [self._put(event, "METADATA", type="Hangout", **values)]
+        copied = {name: values[name] for name in COPIED if name in values}
         for prefix, field, ids, kind in (
-            ("GROUP", "groupId", sorted(groups), "GroupHangout"),
-            ("USER", "userId", sorted(users), "UserHangout"),
+            ("GROUP", "groupId", hangout.associated_groups, "HangoutPointer"),
+            ("USER", "userId", hangout.invited_users, "UserHangoutPointer"),
         ):
             for one in ids:
                 owner = f"{prefix}#{one}"
-                times = {"gsi1pk": owner, "startTimestamp": starts}
-                sort = f"HANGOUT#{hangout.hangout_id}"
-                writes.append(self._put(owner, sort, type=kind, **{field: one}, **copied, **times))
-                if owner != host:
-                    writes.append(_check(_key(owner, "METADATA"), is_open=prefix == "GROUP"))
+                named = {field: one, "gsi1pk": owner, "type": kind}
+                writes.append(self._put(owner, sort, **named, **copied))
         return writes
 
     def _put(self, pk: str, sk: str, **values: Any) -> dict[str, Any]:
@@ -223,33 +205,17 @@ def _key(pk: str, sk: str) -> dict[str, Any]:
     return {"PK": {"S": pk}, "SK": {"S": sk}}
 
 
-def _check(key: dict[str, Any], *, is_open: bool = False) -> dict[str, Any]:
-    check: dict[str, Any] = {
-        "TableName": TABLE,
-        "Key": key,
-        "ConditionExpression": "attribute_exists(PK)",
-    }
-    if is_open:
-        check["ConditionExpression"] += " AND closing = :f"
-        check["ExpressionAttributeValues"] = {":f": {"BOOL": False}}
-    return {"ConditionCheck": check}
-
-
-@strawberry.type(name="GroupHangout")
-class GroupHangoutType:
-    group_id: str
+@strawberry.type(name="HangoutCard")
+class HangoutCardType:
     hangout_id: str
-    host_id: str
-    host_name: str
     title: str
-    place: str
-    starts_at: datetime
-    ends_at: datetime
-    cancelled: bool
+    location: str
+    start_timestamp: datetime
+    end_timestamp: datetime | None
     going: int
     maybe: int
     not_going: int
-    group_name: str | None
+    group_id: str | None
     my_answer: str | None
 
 
@@ -260,8 +226,8 @@ class PageInfo:
 
 
 @strawberry.type
-class GroupHangoutConnection:
-    nodes: list[GroupHangoutType]
+class HangoutCardConnection:
+    nodes: list[HangoutCardType]
     page_info: PageInfo
 
 
@@ -269,15 +235,13 @@ class GroupHangoutConnection:
 class HangoutType:
     title: str
     description: str
-    place: str
-    starts_at: datetime
-    ends_at: datetime
-    group_ids: list[str]
-    user_ids: list[str]
+    location: str
+    start_timestamp: datetime
+    end_timestamp: datetime | None
+    associated_groups: list[str]
+    invited_users: list[str]
     hangout_id: str
     host_id: str
-    host_name: str
-    cancelled: bool
     going: int
     maybe: int
     not_going: int
@@ -289,12 +253,12 @@ class HangoutType:
 @strawberry.input
 class NewHangoutInput:
     title: str
-    starts_at: datetime
-    ends_at: datetime
+    start_timestamp: datetime
+    end_timestamp: datetime | None = None
     description: str = ""
-    place: str = ""
-    group_ids: list[str] = strawberry.field(default_factory=list)
-    user_ids: list[str] = strawberry.field(default_factory=list)
+    location: str = ""
+    associated_groups: list[str] = strawberry.field(default_factory=list)
+    invited_users: list[str] = strawberry.field(default_factory=list)
 
 
 @strawberry.type(name="Query")
@@ -302,11 +266,11 @@ class Reads:
     @strawberry.field
     async def group_feed(
         self, info: strawberry.Info, group_id: str, first: int = 50, after: str | None = None
-    ) -> GroupHangoutConnection:
+    ) -> HangoutCardConnection:
         store, user = info.context["store"], info.context["user"]
         feed: Feed = await run_in_threadpool(store.feed, group_id, user, first, after)
-        return GroupHangoutConnection(
-            nodes=[GroupHangoutType(**dict(item)) for item in feed.items],
+        return HangoutCardConnection(
+            nodes=[HangoutCardType(**dict(item)) for item in feed.items],
             page_info=PageInfo(end_cursor=feed.cursor, has_next_page=feed.cursor is not None),
         )
 

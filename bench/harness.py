@@ -1,4 +1,7 @@
-"""Cases: the same work done by several sides, interleaved round by round."""
+"""Cases: the same work done by several sides, in turns.
+
+The figure is processor time, so that a busy machine gives the same ratios as a quiet one.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Work = Callable[[], object]
-"""Does the work of one round and is timed; may return the number of operations it did."""
+"""Does the work of one round and is measured."""
 
 
 @dataclass
@@ -21,10 +24,10 @@ class Side:
     work: Work
     operations: int = 1
     """How many operations one call of `work` does."""
-    cpu: bool = False
-    """Count processor time instead of the clock."""
+    prepare: Callable[[int], object] | None = None
+    """Makes the requests for this many calls of `work`, before they are measured."""
     elsewhere: Callable[[int], float] | None = None
-    """Does the work a number of times in another process; gives the seconds it took there."""
+    """Does the work a number of times in other processes; gives the seconds they spent on it."""
 
 
 @dataclass
@@ -52,9 +55,29 @@ class Outcome:
     missing: list[str] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
     """Numbers that are no times: requests, units, bytes."""
+    in_readme: bool = False
+    """Whether the README's short table shows it."""
 
     def time(self, side: str) -> float:
         return next(row.median for row in self.rows if row.side == side)
+
+    @property
+    def ours(self) -> Row | None:
+        return next((row for row in self.rows if row.side.startswith("keyfold")), None)
+
+    @property
+    def best_other(self) -> Row | None:
+        others = [row for row in self.rows if not row.side.startswith("keyfold")]
+        return min(others, key=lambda row: row.median, default=None)
+
+    def take_goal(self, factor: float) -> None:
+        """Ask that ours needs at most the best other's time divided by this."""
+        if factor >= 1:
+            self.goal = f"at least {factor:g}x the best other"
+        else:
+            self.goal = f"at most {1 / factor:g}x the best other"
+        if self.ours is not None and self.best_other is not None:
+            self.met = self.best_other.median >= factor * self.ours.median
 
 
 @dataclass(frozen=True)
@@ -73,6 +96,8 @@ class Budget:
     rounds: int = 7
     seconds: float = 0.15
     """The least time of one side's turn."""
+    items: int = 100_000
+    """How many items a table has."""
     full: bool = False
     servers: Mapping[str, str] = field(default_factory=dict)
     """Servers that run already: what to call them, and their host and port."""
@@ -85,11 +110,13 @@ def compare(
     budget: Budget,
     *,
     reference: str,
-    goal: str = "",
-    met: Callable[[Outcome], bool] | None = None,
+    factor: float | None = None,
     missing: list[str] | None = None,
 ) -> Outcome:
-    """Measure the sides in turns; every round visits each of them once."""
+    """Measure the sides in turns; every round visits each of them once.
+
+    `factor` is the goal: how often ours must go into the time of the best other.
+    """
     repeats = {side.name: _calibrate(side, budget) for side in sides}
     times: dict[str, list[float]] = {side.name: [] for side in sides}
     for number in range(budget.rounds):
@@ -97,9 +124,9 @@ def compare(
         for side in order:
             times[side.name].append(_turn(side, repeats[side.name]))
     outcome = summed_up(case, title, times, reference)
-    outcome.goal, outcome.missing = goal, missing or []
-    if met is not None:
-        outcome.met = met(outcome)
+    outcome.missing = missing or []
+    if factor is not None:
+        outcome.take_goal(factor)
     return outcome
 
 
@@ -119,6 +146,8 @@ def summed_up(
 
 
 def _calibrate(side: Side, budget: Budget) -> int:
+    if side.prepare is not None:
+        side.prepare(2)
     side.work()
     started = time.perf_counter()
     side.work()
@@ -127,10 +156,12 @@ def _calibrate(side: Side, budget: Budget) -> int:
 
 
 def _turn(side: Side, repeats: int) -> float:
+    if side.prepare is not None:
+        side.prepare(repeats)
     if side.elsewhere is not None:
         return side.elsewhere(repeats) / repeats / side.operations * 1e6
-    clock = time.process_time if side.cpu else time.perf_counter
-    started = clock()
+    work = side.work
+    started = time.process_time()
     for _ in range(repeats):
-        side.work()
-    return (clock() - started) / repeats / side.operations * 1e6
+        work()
+    return (time.process_time() - started) / repeats / side.operations * 1e6

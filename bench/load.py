@@ -12,7 +12,8 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 import orjson
 
 from bench.peers import Missing
+from bench.processor import spent
 
 _INSTALL = ("apt-get", "install", "-y", "wrk")
 
@@ -44,6 +46,8 @@ function done(summary, latency)
   ))
 end
 """
+# No server of ours or of the peers looks at it, so all are sent the same bytes.
+_HOST = "127.0.0.1:8000"
 
 
 def local(port: int) -> str:
@@ -51,50 +55,60 @@ def local(port: int) -> str:
     return f"127.0.0.1:{port}"
 
 
-def prepared(address: str, operation: str, requests: Sequence[Any]) -> list[bytes]:
+def prepared(operation: str, requests: Iterable[Any]) -> list[bytes]:
     """Requests as they go over the wire; servers that check signatures need other ones."""
-    found = []
-    for request in requests:
-        body = orjson.dumps(request)
-        head = (
-            "POST / HTTP/1.1\r\n"
-            f"Host: {address}\r\n"
-            f"X-Amz-Target: DynamoDB_20120810.{operation}\r\n"
-            "Content-Type: application/x-amz-json-1.0\r\n"
-            "Authorization: AWS4-HMAC-SHA256 Credential=keyfold/20250101/us-east-1/dynamodb/"
-            "aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature="
-            + "0"
-            * 64
-            + "\r\nX-Amz-Date: 20250101T000000Z\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n"
-        )
-        found.append(head.encode() + body)
-    return found
+    start = (
+        "POST / HTTP/1.1\r\n"
+        f"Host: {_HOST}\r\n"
+        f"X-Amz-Target: DynamoDB_20120810.{operation}\r\n"
+        "Content-Type: application/x-amz-json-1.0\r\n"
+        "Authorization: AWS4-HMAC-SHA256 Credential=keyfold/20250101/us-east-1/dynamodb/"
+        "aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature="
+        + "0" * 64
+        + "\r\nX-Amz-Date: 20250101T000000Z\r\nContent-Length: "
+    ).encode()
+    bodies = map(orjson.dumps, requests)
+    return [b"%b%d\r\n\r\n%b" % (start, len(body), body) for body in bodies]
 
 
-def drive(
-    address: str, requests: list[bytes], connections: int, seconds: float
-) -> dict[str, float]:
-    """Answers a second, the slowest one in a hundred, and how many failed."""
-    program = generator()
-    with tempfile.TemporaryDirectory() as folder:
-        script, sent = Path(folder, "requests.lua"), Path(folder, "requests")
-        script.write_text(_SCRIPT)
-        sent.write_bytes(b"".join(b"%d\n%b\n" % (len(data), data) for data in requests))
+class Load:
+    """Requests in a file, to be sent to one server after another."""
+
+    def __init__(self, stack: ExitStack, requests: Iterable[bytes]) -> None:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        self._script, self._sent = folder / "requests.lua", folder / "requests"
+        self._script.write_text(_SCRIPT)
+        with self._sent.open("wb") as file:
+            file.writelines(b"%d\n%b\n" % (len(data), data) for data in requests)
+
+    def drive(self, address: str, connections: int, seconds: float) -> dict[str, float]:
+        """Send them, from the first one on; answers, their rate, and how many failed."""
         command = [
-            program,
+            generator(),
             "--threads=1",
             f"--connections={connections}",
             f"--duration={math.ceil(seconds)}s",
             "--timeout=30s",
-            f"--script={script}",
+            f"--script={self._script}",
             f"http://{address}",
         ]
-        environment = {**os.environ, "BENCH_REQUESTS": str(sent)}
+        environment = {**os.environ, "BENCH_REQUESTS": str(self._sent)}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Missing(f"wrk: {(done.stderr or done.stdout).strip()[:200]}")
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+        if done.returncode:
+            raise Missing(f"wrk: {(done.stderr or done.stdout).strip()[:200]}")
+        found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+        return found
+
+
+def measured(
+    load: Load, address: str, processes: Sequence[int], connections: int, seconds: float
+) -> dict[str, float]:
+    """What `drive` gives, with the microseconds of processor time that an answer took the server's
+    processes.
+    """
+    before = spent(processes)
+    found = load.drive(address, connections, seconds)
+    found["processor"] = 1e6 * (spent(processes) - before) / max(1, found["requests"])
     return found
 
 

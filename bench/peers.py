@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+Words = Sequence[str | Path]
 FOLDER = Path(__file__).parent / ".peers"
 CREDENTIALS = {
     "AWS_ACCESS_KEY_ID": "keyfold",
@@ -29,14 +32,23 @@ NODE_PACKAGES = ("@dynoxide/linux-x64", "dynalite")
 
 
 def python(name: str, *packages: str) -> Path:
-    """The interpreter of an environment with these packages."""
+    """The interpreter of an environment with these packages, or with the one of that name."""
     folder = FOLDER / name
     if not (folder / "installed").exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        _install(name, [sys.executable, "-m", "venv", str(folder)])
-        _install(name, [str(folder / "bin" / "pip"), "install", "-q", *packages])
+        _install(name, [sys.executable, "-m", "venv", folder])
+        _install(name, [folder / "bin" / "pip", "install", "-q", *(packages or (name,))])
         (folder / "installed").touch()
+    return folder / "bin" / "python"
+
+
+def installed(stack: ExitStack) -> Path:
+    """The interpreter of an environment with keyfold as it is now, as pip installs it."""
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    parts = [Path(__file__).parents[1] / "packages" / part for part in ("engine", "keyfold")]
+    _install("keyfold", [sys.executable, "-m", "venv", folder])
+    _install("keyfold", [folder / "bin" / "pip", "install", "-q", *parts])
     return folder / "bin" / "python"
 
 
@@ -55,7 +67,7 @@ def node() -> Path:
     return modules
 
 
-def _install(what: str, command: Sequence[str], folder: Path | None = None) -> None:
+def _install(what: str, command: Words, folder: Path | None = None) -> None:
     try:
         done = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, timeout=300, check=False
@@ -67,7 +79,7 @@ def _install(what: str, command: Sequence[str], folder: Path | None = None) -> N
         raise Missing(f"{what} could not be installed: {(lines or ['no reason given'])[0][:120]}")
 
 
-STRANGERS = {"pydynox": ("pydynox",), "dyntastic": ("dyntastic",)}
+PYTHON_PEERS = ("boto3", "dyntastic", "ministack", "pydynox", "pynamodb")
 
 
 class Stranger:
@@ -75,7 +87,7 @@ class Stranger:
 
     def __init__(self, stack: ExitStack, peer: str, kind: str, url: str) -> None:
         self._process = subprocess.Popen(
-            [python(peer, *STRANGERS[peer]), Path(__file__).with_name("strangers.py"), kind, url],
+            [python(peer), Path(__file__).with_name("strangers.py"), kind, url],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -91,17 +103,9 @@ class Stranger:
 
     def processor(self, count: int) -> float:
         """Seconds of processor time for a number of items."""
-        return self._done(count)[0]
-
-    def clock(self, count: int) -> float:
-        """Seconds for a number of items."""
-        return self._done(count)[1]
-
-    def _done(self, count: int) -> tuple[float, float]:
         assert self._process.stdin is not None
         print(count, file=self._process.stdin, flush=True)
-        processor, clock = self._answer().split()
-        return float(processor), float(clock)
+        return float(self._answer())
 
     def _answer(self) -> str:
         assert self._process.stdout is not None
@@ -115,7 +119,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def server(command: Sequence[str | Path], port: int) -> Iterator[int]:
+def server(command: Words, port: int) -> Iterator[int]:
     """A server in its own process; gives its process id once it takes connections."""
     environment = {**os.environ, **CREDENTIALS}
     process = subprocess.Popen(
@@ -144,16 +148,16 @@ def _answers(port: int) -> bool:
     return True
 
 
-Command = Callable[[int, Path], list[str | Path]]
+Command = Callable[[int, Path], Words]
 """How to start a server on a port; it may keep its data in the folder, which is empty."""
 
 
-def keyfold(port: int, data: str | Path = ":memory:", *options: str) -> list[str | Path]:
+def keyfold(port: int, data: str | Path = ":memory:", *options: str) -> Words:
     program = Path(sys.executable).parent / "keyfold"
     return [program, "serve", "--port", str(port), "--data", data, *options]
 
 
-def dynoxide(port: int, data: Path | None = None) -> list[str | Path]:
+def dynoxide(port: int, data: Path | None = None) -> Words:
     program = node() / "@dynoxide" / "linux-x64" / "dynoxide"
     if not program.exists():
         raise Missing("dynoxide has no program for this machine")
@@ -161,22 +165,16 @@ def dynoxide(port: int, data: Path | None = None) -> list[str | Path]:
     return [program, "--port", str(port), *in_file]
 
 
-def dynalite(port: int, data: Path | None = None) -> list[str | Path]:
+def dynalite(port: int, data: Path | None = None) -> Words:
     program = node() / "dynalite" / "cli.js"
     in_file: list[str | Path] = ["--path", data] if data else []
     return ["node", program, "--port", str(port), "--createTableMs", "0", *in_file]
 
 
-def moto(port: int) -> list[str | Path]:
-    return [python("moto", "moto[dynamodb,server]").parent / "moto_server", "-p", str(port)]
-
-
-def ministack(port: int) -> list[str | Path]:
-    program = python("ministack", "ministack").parent / "ministack"
+def ministack(port: int) -> Words:
+    program = python("ministack").parent / "ministack"
     return ["env", f"GATEWAY_PORT={port}", f"EDGE_PORT={port}", program]
 
-
-_WORKERS = ("--workers", str(os.cpu_count() or 1))
 
 # Servers by what an answered write means: they are compared with those that promise the same.
 # dynoxide waits for the disk with every write, dynalite with none.
@@ -185,21 +183,31 @@ SERVERS: dict[str, dict[str, Command]] = {
         "keyfold": lambda port, _: keyfold(port),
         "dynoxide": lambda port, _: dynoxide(port),
         "dynalite": lambda port, _: dynalite(port),
-        "moto": lambda port, _: moto(port),
         "ministack": lambda port, _: ministack(port),
     },
     "on disk": {
-        "keyfold": lambda port, folder: keyfold(port, folder / "data.db", *_WORKERS),
-        "keyfold, one worker": lambda port, folder: keyfold(port, folder / "data.db"),
+        "keyfold": lambda port, folder: keyfold(port, folder / "data.db"),
         "dynoxide": lambda port, folder: dynoxide(port, folder / "data.db"),
     },
     "in a file": {
         "keyfold": lambda port, folder: keyfold(
-            port, folder / "data.db", "--durability", "relaxed", *_WORKERS
-        ),
-        "keyfold, one worker": lambda port, folder: keyfold(
             port, folder / "data.db", "--durability", "relaxed"
         ),
         "dynalite": lambda port, folder: dynalite(port, folder / "data"),
     },
 }
+
+
+def versions() -> dict[str, str]:
+    """Which versions of the peers were measured, of those that are installed."""
+    found = {}
+    for package in NODE_PACKAGES:
+        path = FOLDER / "node" / "node_modules" / package / "package.json"
+        if path.exists():
+            described = json.loads(path.read_text())
+            found[described["name"]] = described["version"]
+    for name in PYTHON_PEERS:
+        listed = FOLDER.glob(f"{name}/lib/python*/site-packages/{name}-*.dist-info")
+        for path in listed:
+            found[name] = path.name.removeprefix(f"{name}-").removesuffix(".dist-info")
+    return found

@@ -1,23 +1,20 @@
-"""Results as JSON, as a table, as plots, and in the README."""
+"""Results as JSON, as a table, in the README and in docs/performance.md."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from bench.harness import Outcome, Row
-from bench.plot import bars
 
+ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
-README = Path(__file__).parents[1] / "README.md"
-# The least that anybody can take: nobody would use these instead.
-LIMITS = frozenset({"a bare interpreter", "raw client call"})
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
+README_ROWS = 14
 
 
 def write(measured: Sequence[Outcome], command: str, cases: Collection[str]) -> None:
@@ -31,37 +28,19 @@ def write(measured: Sequence[Outcome], command: str, cases: Collection[str]) -> 
         f"{os.cpu_count()} cores, load {os.getloadavg()[1]:.0f}"
     )
     commands = {**_kept("commands", cases), **dict.fromkeys(sorted(ran), command)}
-    machines = {**dict.fromkeys(commands, _kept_machine()), **_kept("machines", cases)}
-    machines |= dict.fromkeys(sorted(ran), machine)
+    machines = {**_kept("machines", cases), **dict.fromkeys(sorted(ran), machine)}
     document = {
         "commands": commands,
         "machines": machines,
-        "machine": machine,
         "outcomes": [asdict(outcome) for outcome in outcomes],
     }
     (RESULTS / "latest.json").write_text(json.dumps(document, indent=1) + "\n")
-    (RESULTS / "latest.md").write_text(
-        "\n".join(
-            [
-                "# Benchmarks",
-                "",
-                *(
-                    f"- {case}: `{made_by}`, {machines[case]}"
-                    for case, made_by in sorted(commands.items())
-                ),
-                "",
-                table(outcomes),
-                "",
-            ]
-        )
-    )
-    for stale in RESULTS.glob("*.svg"):
-        stale.unlink()
-    for outcome in outcomes:
-        if outcome.rows:
-            name = re.sub(r"\W+", "-", f"{outcome.case}-{outcome.title}".lower()).strip("-")
-            (RESULTS / f"{name}.svg").write_text(bars(outcome.title, outcome.rows))
-    _into_readme(outcomes)
+    made = [f"- {case}: `{by}`, {machines[case]}" for case, by in sorted(commands.items())]
+    text = "\n".join(["# Benchmarks", "", *made, "", table(outcomes), ""])
+    (RESULTS / "latest.md").write_text(text)
+    short = [outcome for outcome in outcomes if outcome.in_readme][:README_ROWS]
+    _into(ROOT / "README.md", goals(short))
+    _into(ROOT / "docs/performance.md", goals(outcomes))
 
 
 def _kept(what: str, cases: Collection[str]) -> dict[str, str]:
@@ -69,11 +48,6 @@ def _kept(what: str, cases: Collection[str]) -> dict[str, str]:
     path = RESULTS / "latest.json"
     known = json.loads(path.read_text()).get(what, {}) if path.exists() else {}
     return {case: told for case, told in known.items() if case in cases}
-
-
-def _kept_machine() -> str:
-    path = RESULTS / "latest.json"
-    return str(json.loads(path.read_text())["machine"]) if path.exists() else ""
 
 
 def _latest() -> list[Outcome]:
@@ -91,9 +65,8 @@ def table(outcomes: Sequence[Outcome]) -> str:
         "| --- | --- | ---: | ---: | --- |",
     ]
     for outcome in outcomes:
-        ours = [row for row in outcome.rows if row.side.startswith("keyfold")]
         for row in sorted(outcome.rows, key=lambda row: row.median):
-            goal = _goal(outcome) if row in ours[:1] else ""
+            goal = _goal(outcome) if row is outcome.ours else ""
             shown = f"{row.median:,.1f} ±{50 * row.spread:.0f}%"
             lines.append(f"| {outcome.title} | {row.side} | {shown} | {row.ratio:.2f} | {goal} |")
         for name, value in outcome.figures.items():
@@ -106,25 +79,30 @@ def table(outcomes: Sequence[Outcome]) -> str:
 def _goal(outcome: Outcome) -> str:
     if outcome.met is None:
         return outcome.goal
-    return f"{outcome.goal}: {'met' if outcome.met else 'not met'}"
+    return f"{outcome.goal}: {'met' if outcome.met else 'missed'}"
 
 
-def _into_readme(outcomes: Sequence[Outcome]) -> None:
-    text = README.read_text()
+def goals(outcomes: Sequence[Outcome]) -> str:
+    """One line for each comparison: ours, the best other, the goal, and whether it is met."""
+    lines = ["| | keyfold | best other | | goal |", "| --- | ---: | ---: | ---: | --- |"]
+    for outcome in outcomes:
+        ours, other = outcome.ours, outcome.best_other
+        if ours is None or other is None or (outcome.met is None and not outcome.in_readme):
+            continue
+        verdict = {None: "none", True: f"{outcome.goal}: met", False: f"{outcome.goal}: **missed**"}
+        lines.append(
+            f"| {outcome.title} | {_time(ours)} | {other.side} {_time(other)} "
+            f"| {other.median / ours.median:.2f}x | {verdict[outcome.met]} |"
+        )
+    return "\n".join(lines)
+
+
+def _time(row: Row) -> str:
+    return f"{row.median / 1000:,.1f} ms" if row.median >= 10_000 else f"{row.median:,.1f} µs"
+
+
+def _into(page: Path, lines: str) -> None:
+    text = page.read_text()
     head, _, rest = text.partition(START)
     _, _, tail = rest.partition(END)
-    lines = ["| | keyfold | beside | |", "| --- | ---: | ---: | --- |"]
-    for outcome in outcomes:
-        ours = [row for row in outcome.rows if row.side.startswith("keyfold")]
-        others = [
-            row
-            for row in outcome.rows
-            if not row.side.startswith("keyfold") and row.side not in LIMITS
-        ]
-        if not ours or not others:
-            continue
-        best = min(others, key=lambda row: row.median)
-        factor = best.median / ours[0].median
-        beside = f"{best.side} {best.median:,.1f} µs"
-        lines.append(f"| {outcome.title} | {ours[0].median:,.1f} µs | {beside} | {factor:.2f}x |")
-    README.write_text(f"{head}{START}\n" + "\n".join(lines) + f"\n{END}{tail}")
+    page.write_text(f"{head}{START}\n{lines}\n{END}{tail}")

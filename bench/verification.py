@@ -1,22 +1,19 @@
 """`python -m bench.verification --items 1000000`: `verify` of many items, its time and its memory.
 
 The items are posts with two copies and five counted likes each, written past the maintainers into
-a file. `--commit` verifies as many with keyfold as it was at another commit, in turns with ours.
-Each side fills a file of its own and verifies it in a process of its own.
+a file. It is filled in one process, and verified in another.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,7 +28,6 @@ from keyfold_engine.engine import Engine
 ROOT = Path(__file__).parents[1]
 COPIES, LIKES, BATCH = 2, 5, 25
 ITEMS_OF_A_POST = 1 + COPIES + LIKES
-OURS = "keyfold"
 
 design = Design("verified")
 table = design.table("verified")
@@ -99,38 +95,18 @@ def look(path: Path) -> dict[str, Any]:
     return found
 
 
-def elsewhere(source: Path | None, work: str, path: Path, count: int) -> dict[str, Any]:
-    """Do it in another process, with these sources or with ours."""
-    environment = os.environ | ({} if source is None else {"PYTHONPATH": f"{source}:{ROOT}"})
+def elsewhere(work: str, path: Path, count: int) -> dict[str, Any]:
+    """Do it in another process."""
     command = [sys.executable, __file__, "--do", work, "--file", str(path), "--items", str(count)]
-    done = subprocess.run(
-        command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
-    )
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
-
-
-def compare(sides: dict[str, Path | None], count: int, rounds: int) -> Iterator[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        paths = {name: Path(folder) / f"{number}.db" for number, name in enumerate(sides)}
-        for name, source in sides.items():
-            elsewhere(source, "fill", paths[name], count)
-        for number in range(rounds):
-            names = list(sides) if number % 2 == 0 else list(sides)[::-1]
-            for name in names:
-                found = elsewhere(sides[name], "look", paths[name], count)
-                assert found["clean"], f"{name}: {found}"
-                yield (
-                    f"{name}: {found['scanned']:,} items, {found['seconds']:.1f} s, of the "
-                    f"processor {found['processor']:.1f} s, at most {found['megabytes']:.0f} MB"
-                )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench.verification", description=__doc__)
     parser.add_argument("--items", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--commit", help="compare with keyfold at a commit, too")
     parser.add_argument("--do", choices=("fill", "look"), help=argparse.SUPPRESS)
     parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -141,14 +117,17 @@ def main() -> int:
     if given.do == "look":
         print(json.dumps(look(given.file)))
         return 0
-    from bench.processor import earlier
-
-    with ExitStack() as stack:
-        sides: dict[str, Path | None] = {OURS: None}
-        if given.commit:
-            sides[given.commit] = earlier(stack, given.commit)
-        for line in compare(sides, given.items, given.rounds):
-            print(line, flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "verified.db"
+        elsewhere("fill", path, given.items)
+        for _ in range(given.rounds):
+            found = elsewhere("look", path, given.items)
+            assert found["clean"], found
+            print(
+                f"{found['scanned']:,} items, {found['seconds']:.1f} s, of the "
+                f"processor {found['processor']:.1f} s, at most {found['megabytes']:.0f} MB",
+                flush=True,
+            )
     return 0
 
 

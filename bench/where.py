@@ -9,16 +9,17 @@ import signal
 import sys
 import threading
 from collections import Counter
+from contextlib import ExitStack
 from types import FrameType
 
 from bench import load
-from bench.cases.wire import ITEMS, OPERATIONS, requests_of
-from bench.items import TABLE, item
+from bench.cases.wire import OPERATIONS, fill, fresh_requests
 from keyfold_engine.engine import Engine
 from keyfold_engine.wire import Server, ServerSettings
 
 _SAMPLE_SECONDS = 0.001
 _CONNECTIONS = 16
+_ITEMS = 100_000
 
 # The innermost frame that is in one of these modules says where a sample was taken.
 LAYERS = {
@@ -62,17 +63,17 @@ def measure(seconds: float) -> dict[str, Counter[str]]:
     """What is taken in this thread, which alone can be sampled, while another has it asked."""
     found: dict[str, Counter[str]] = {}
     with Engine.open(":memory:") as engine, Samples() as samples:
-        engine.call("CreateTable", TABLE)
-        for number in range(ITEMS):
-            engine.call("PutItem", {"TableName": "bench", "Item": item(number)})
         server = Server(engine, ServerSettings(port=0)).start()
         address = load.local(server.port)
 
         def ask() -> None:
-            for title, operation, request in OPERATIONS:
-                prepared = load.prepared(address, operation, requests_of(request))
-                found[title] = samples.taken = Counter()
-                load.drive(address, prepared, _CONNECTIONS, seconds)
+            fill(address, _ITEMS)
+            for operation in OPERATIONS:
+                with ExitStack() as stack:
+                    requests = load.prepared(operation.name, fresh_requests(operation, _ITEMS, 0))
+                    sent = load.Load(stack, requests)
+                    found[operation.title] = samples.taken = Counter()
+                    sent.drive(address, _CONNECTIONS, seconds)
             server.stop()
 
         threading.Thread(target=ask).start()

@@ -1,8 +1,10 @@
-"""Growth: the cost of a read as the table, a partition or the number of connections grows."""
+"""Growth: the cost of a request as the table or a partition grows, with a verdict for each row."""
 
 from __future__ import annotations
 
 import itertools
+import math
+import random
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -12,13 +14,16 @@ from typing import Any
 
 import orjson
 
-from bench import load, peers
-from bench.cases.wire import fill
-from bench.harness import Budget, Case, Outcome, Row, Side, compare
-from bench.items import PER_PARTITION, TABLE, item, key
+from bench.cases.engine import plain_table
+from bench.harness import Budget, Case, Outcome, Side, compare
+from bench.items import PER_PARTITION, item, key
 from keyfold_engine.engine import Engine
 
 BATCHES_PER_COMMIT = 40
+KEYS = 20_000
+"""How many keys are asked for in turn, or all where there are fewer."""
+WITHIN = 1.5
+"""How far a measured growth may be from the one that it is called after."""
 
 
 @dataclass(frozen=True)
@@ -31,54 +36,51 @@ class Curve:
     page: int
 
 
-def run(stack: ExitStack, budget: Budget) -> Iterator[Outcome]:
+def run(_: ExitStack, budget: Budget) -> Iterator[Outcome]:
     more, most = ([10**6], [10**7]) if budget.full else ([], [])
-    table = Curve("the table", [10**4, 10**5, *more, *most], key, PER_PARTITION)
+    table = Curve("the table", [10**3, 10**4, 10**5, *more, *most], key, PER_PARTITION)
     partition = Curve("one partition", [10, 10**3, 10**5, *more], _key_of_one_partition, 10)
     for curve in (table, partition):
-        yield from _measured(stack, budget, curve)
-    yield _connections(stack, budget)
+        with ExitStack() as stack:
+            yield from _measured(stack, budget, curve)
+
+
+def verdict(sizes: list[int], times: list[float]) -> str:
+    """How a time grows with the size, by the smallest and the largest one."""
+    grown, size = times[-1] / times[0], sizes[-1] / sizes[0]
+    if grown <= WITHIN:
+        return "constant"
+    if grown <= WITHIN * math.log(sizes[-1]) / math.log(sizes[0]):
+        return "logarithmic"
+    return "linear" if grown <= WITHIN * size else "worse"
 
 
 def _measured(stack: ExitStack, budget: Budget, curve: Curve) -> Iterator[Outcome]:
-    gets: list[Side] = []
-    queries: list[Side] = []
+    kinds: dict[str, list[Side]] = {"GetItem": [], "PutItem": [], f"Query of {curve.page}": []}
     for size in curve.sizes:
         engine = filled(stack, size, curve.key)
-        numbers = [n * 7919 % size for n in range(2000)]
+        numbers = random.Random(1).sample(range(size), min(size, KEYS))
         pages = [curve.key(n - n % curve.page) for n in numbers]
-        for sides, operation, requests in (
-            (gets, "GetItem", [_get(curve.key(n)) for n in numbers]),
-            (queries, "Query", [_query(first, curve.page) for first in pages]),
+        for sides, operation, requests in zip(
+            kinds.values(),
+            ("GetItem", "PutItem", "Query"),
+            (
+                [_get(curve.key(n)) for n in numbers],
+                [_put(_item(n, curve.key)) for n in numbers],
+                [_query(first, curve.page) for first in pages],
+            ),
+            strict=True,
         ):
             bodies = itertools.cycle(list(map(orjson.dumps, requests)))
             sides.append(Side(f"keyfold, {size:,} items", _call(engine, operation, bodies)))
-    for title, sides in (("GetItem", gets), (f"Query of {curve.page}", queries)):
-        yield compare(
-            "growth",
-            f"growth of {curve.what}, {title}",
-            sides,
-            budget,
-            reference=sides[0].name,
-            goal="the largest within 1.5x of the smallest",
-            met=lambda o: o.rows[-1].median <= 1.5 * o.rows[0].median,
+    for title, sides in kinds.items():
+        outcome = compare(
+            "growth", f"growth of {curve.what}, {title}", sides, budget, reference=sides[0].name
         )
-
-
-def _connections(stack: ExitStack, budget: Budget) -> Outcome:
-    port = peers.free_port()
-    stack.enter_context(peers.server(peers.keyfold(port), port))
-    address = load.local(port)
-    fill(address)
-    requests = load.prepared(address, "GetItem", [_get(key(n)) for n in range(200)])
-    outcome = Outcome("growth", "server, GetItem by connections", "keyfold, 1 connections")
-    for count in (1, 4, 16, 64):
-        found = load.drive(address, requests, count, budget.seconds * 4)
-        outcome.rows.append(Row(f"keyfold, {count} connections", 1e6 / found["per_second"], 0.0))
-        outcome.figures[f"{count} connections, p99"] = f"{found['p99_ms']:.1f} ms"
-    for row in outcome.rows:
-        row.ratio = row.median / outcome.rows[0].median
-    return outcome
+        found = verdict(curve.sizes, [row.median for row in outcome.rows])
+        outcome.figures["verdict"] = found
+        outcome.goal, outcome.met = "constant or logarithmic", found in ("constant", "logarithmic")
+        yield outcome
 
 
 def _call(engine: Engine, operation: str, bodies: itertools.cycle[bytes]) -> Any:
@@ -88,9 +90,7 @@ def _call(engine: Engine, operation: str, bodies: itertools.cycle[bytes]) -> Any
 def filled(stack: ExitStack, size: int, key_of: Callable[[int], dict[str, Any]]) -> Engine:
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     engine = stack.enter_context(Engine.open(str(folder / "growth.db"), durability="relaxed"))
-    plain = {k: v for k, v in TABLE.items() if k != "GlobalSecondaryIndexes"}
-    plain["AttributeDefinitions"] = plain["AttributeDefinitions"][:2]
-    engine.call("CreateTable", plain)
+    engine.call("CreateTable", plain_table())
     batches = (_batch(range(at, min(size, at + 25)), key_of) for at in range(0, size, 25))
     while together := list(itertools.islice(batches, BATCHES_PER_COMMIT)):
         engine.call_many_bytes(together)
@@ -98,8 +98,12 @@ def filled(stack: ExitStack, size: int, key_of: Callable[[int], dict[str, Any]])
 
 
 def _batch(numbers: range, key_of: Callable[[int], dict[str, Any]]) -> tuple[str, bytes]:
-    puts = [{"PutRequest": {"Item": {**item(n, 300, indexed=False), **key_of(n)}}} for n in numbers]
+    puts = [{"PutRequest": {"Item": _item(n, key_of)}} for n in numbers]
     return "BatchWriteItem", orjson.dumps({"RequestItems": {"bench": puts}})
+
+
+def _item(number: int, key_of: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
+    return {**item(number, 300, indexed=False), **key_of(number)}
 
 
 def _key_of_one_partition(number: int) -> dict[str, Any]:
@@ -108,6 +112,10 @@ def _key_of_one_partition(number: int) -> dict[str, Any]:
 
 def _get(key: dict[str, Any]) -> dict[str, Any]:
     return {"TableName": "bench", "Key": key}
+
+
+def _put(item: dict[str, Any]) -> dict[str, Any]:
+    return {"TableName": "bench", "Item": item}
 
 
 def _query(first: dict[str, Any], limit: int) -> dict[str, Any]:

@@ -12,10 +12,14 @@ from typing import Any
 
 import pytest
 
+from bench.cases.growth import verdict
+from bench.harness import Outcome, Row
+from bench.report import goals
 from keyfold_engine.engine import Engine
 from keyfold_engine.wire import BackgroundServer
 
 ROOT = Path(__file__).parents[3]
+ITEMS = 100
 
 
 def _bench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -55,9 +59,10 @@ def engine() -> Iterator[Engine]:
 def test_a_case_gives_a_row_for_each_side() -> None:
     done = _bench("engine", "--quick", "--no-write")
     assert done.returncode == 0, done.stderr
-    for operation in ("GetItem", "PutItem", "Query of 50", "transaction of 4"):
-        for side in ("keyfold", "raw apsw"):
-            assert f"| engine, {operation} | {side} |" in done.stdout
+    for operation in ("GetItem", "PutItem", "UpdateItem", "Query of 50", "transaction of 4"):
+        for keys in ("", ", repeated keys"):
+            for side in ("keyfold", "raw apsw"):
+                assert f"| in process, {operation}{keys} | {side} |" in done.stdout
 
 
 def test_a_case_that_cannot_run_here_is_a_row_that_says_why(tmp_path: Path) -> None:
@@ -72,10 +77,9 @@ def test_a_peer_that_is_not_installed_is_named_with_the_reason(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with ExitStack() as stack:
-        addresses, missing = wire.started(
-            stack, {"dynalite": wire.peers.SERVERS["in memory"]["dynalite"]}
-        )
-    assert addresses == {}
+        dynalite = {"dynalite": wire.peers.SERVERS["in memory"]["dynalite"]}
+        running, missing = wire.started(stack, dynalite, ITEMS)
+    assert running == {}
     assert missing == ["dynalite: Node and npm are not installed"]
 
 
@@ -96,31 +100,66 @@ def test_a_server_is_given_by_name_and_address(
 
 
 def test_a_running_server_takes_part_and_is_left_as_it_was(wire: Any, engine: Engine) -> None:
-    addresses: dict[str, str] = {}
+    running: dict[str, Any] = {}
     with BackgroundServer(engine) as server:
         address = f"127.0.0.1:{server.port}"
         with ExitStack() as stack:
-            assert wire.joined(stack, addresses, {"other": address}) == []
-            assert addresses == {"other": address}
+            assert wire.joined(stack, running, {"other": address}, ITEMS) == []
+            assert running == {"other": wire.Running(address)}
             counted = engine.call("Scan", {"TableName": "bench", "Select": "COUNT"})["Count"]
-            assert counted == wire.ITEMS
+            assert counted == ITEMS
         assert engine.call("ListTables", {})["TableNames"] == []
 
 
 def test_a_table_that_is_not_ours_is_left_alone(wire: Any, engine: Engine) -> None:
     engine.call("CreateTable", wire.TABLE)
-    addresses: dict[str, str] = {}
+    running: dict[str, Any] = {}
     with BackgroundServer(engine) as server, ExitStack() as stack:
-        [reason] = wire.joined(stack, addresses, {"other": f"127.0.0.1:{server.port}"})
-    assert addresses == {}
+        url = f"127.0.0.1:{server.port}"
+        [reason] = wire.joined(stack, running, {"other": url}, ITEMS)
+    assert running == {}
     assert reason == "other: Table already exists: bench"
     assert engine.call("ListTables", {})["TableNames"] == ["bench"]
 
 
 def test_a_server_that_does_not_answer_is_missing(wire: Any) -> None:
-    addresses: dict[str, str] = {}
+    running: dict[str, Any] = {}
     port = wire.peers.free_port()
     with ExitStack() as stack:
-        [reason] = wire.joined(stack, addresses, {"other": f"127.0.0.1:{port}"})
-    assert addresses == {}
+        [reason] = wire.joined(stack, running, {"other": f"127.0.0.1:{port}"}, ITEMS)
+    assert running == {}
     assert reason == f"other: http://127.0.0.1:{port}: Connection refused"
+
+
+def _outcome(met: bool | None, *, in_readme: bool = False) -> Outcome:
+    rows = [Row("keyfold", 20.0, 0.1), Row("slow", 90.0, 0.1), Row("fast", 30.0, 0.1)]
+    return Outcome(
+        "wire", "GetItem", "keyfold", rows, goal="at least 2x", met=met, in_readme=in_readme
+    )
+
+
+def test_a_goal_that_is_missed_is_printed_as_missed_beside_the_best_other() -> None:
+    [line] = goals([_outcome(met=False)]).splitlines()[2:]
+    assert line == "| GetItem | 20.0 µs | fast 30.0 µs | 1.50x | at least 2x: **missed** |"
+
+
+def test_a_goal_is_asked_of_the_best_other() -> None:
+    outcome = _outcome(met=None)
+    outcome.take_goal(2)
+    assert outcome.met is False
+    outcome.take_goal(1 / 1.5)
+    assert (outcome.goal, outcome.met) == ("at most 1.5x the best other", True)
+
+
+@pytest.mark.parametrize(
+    ("largest", "growth"),
+    [(1.4, "constant"), (2.5, "logarithmic"), (900.0, "linear"), (90_000.0, "worse")],
+)
+def test_growth_has_a_verdict(largest: float, growth: str) -> None:
+    assert verdict([1_000, 100_000, 1_000_000], [1.0, 1.0, largest]) == growth
+
+
+def test_fresh_keys_are_asked_for_once(wire: Any) -> None:
+    get = wire.OPERATIONS[0]
+    asked = [str(request["Key"]) for request in wire.fresh_requests(get, 1_000, 0)]
+    assert len(asked) == len(set(asked)) == 1_000
