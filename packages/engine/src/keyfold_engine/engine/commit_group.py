@@ -52,7 +52,7 @@ class GuardedEngine(CommittingEngine, Protocol):
 
 
 class CallingLoop(Protocol):
-    """An event loop: asyncio's or the server's own."""
+    """The part of an asyncio event loop that is needed here."""
 
     def call_soon(self, call: Callable[..., object], /, *arguments: Any) -> object: ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
@@ -30,7 +31,6 @@ from keyfold_engine.limits import KB
 from keyfold_engine.operations import Runner
 from keyfold_engine.wire import answer, compression, cors, signed_request
 from keyfold_engine.wire.log import RequestLog
-from keyfold_engine.wire.loop import Loop
 from keyfold_engine.wire.metrics import Metrics
 from keyfold_engine.wire.request import WireRequest
 from keyfold_engine.wire.settings import ServerSettings
@@ -73,7 +73,7 @@ class FrontDoor:
         clock: Clock,
         logs: Sequence[RequestLog],
         *,
-        loop: Loop,
+        loop: AbstractEventLoop,
         writer: Threads | None,
         threads: Threads,
     ) -> None:

@@ -1,25 +1,45 @@
-"""The listening socket."""
+"""The listening socket: accepts connections, with TLS after a handshake, under the limits."""
 
 from __future__ import annotations
 
+import asyncio
 import socket
-from typing import TYPE_CHECKING
+import ssl
+from contextlib import suppress
+from time import monotonic
+from typing import Any
 
 from keyfold_engine.addresses import listening_socket
-from keyfold_engine.wire.loop import READ, Loop
 from keyfold_engine.wire.protocol import Connection
 from keyfold_engine.wire.registry import ConnectionRegistry
 from keyfold_engine.wire.settings import ServeError, ServerSettings
-from keyfold_engine.wire.transport import Transport
-
-if TYPE_CHECKING:
-    import ssl
 
 _BACKLOG = 1024
 # Yield to other work after this many.
 _AT_ONCE = 64
 # The pause for lack of file handles or of room for handshakes: others may close meanwhile.
 _PAUSE_SECONDS = 0.1
+# How long a closed TLS connection waits for its client to agree.
+_SHUTDOWN_SECONDS = 2.0
+
+
+class Handshake:
+    """A client that has not shown who it is."""
+
+    def __init__(self, accepted: socket.socket) -> None:
+        self._socket = accepted
+        self.opening: asyncio.Task[None]
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether the client has sent what the loop had no time to read."""
+        with suppress(OSError):
+            return bool(self._socket.recv(1, socket.MSG_PEEK))
+        return False
+
+    def drop(self) -> None:
+        """Close without an answer, in the next iteration."""
+        self.opening.cancel()
 
 
 class Listener:
@@ -27,35 +47,40 @@ class Listener:
 
     def __init__(
         self,
-        loop: Loop,
+        loop: asyncio.AbstractEventLoop,
         registry: ConnectionRegistry,
         listener: socket.socket,
         tls: ssl.SSLContext | None,
     ) -> None:
         self._loop, self._registry, self._socket, self._tls = loop, registry, listener, tls
-        self._watched = self._closed = False
+        self._options: dict[str, Any] = {}
+        if tls is not None:
+            self._options = {
+                "ssl": tls,
+                "ssl_handshake_timeout": registry.limits.receive_seconds,
+                "ssl_shutdown_timeout": _SHUTDOWN_SECONDS,
+            }
+        self._opening: set[asyncio.Task[None]] = set()
+        self._closed = False
         listener.setblocking(False)
         listener.listen(_BACKLOG)
         self._watch()
 
     def close(self) -> None:
         self._closed = True
-        if self._watched:
-            self._loop.forget(self._socket)
+        self._loop.remove_reader(self._socket)
         self._socket.close()
 
     def _watch(self) -> None:
-        if not (self._closed or self._watched):
-            self._watched = True
-            self._loop.watch(self._socket, READ, self._accept)
+        if not self._closed:
+            self._loop.add_reader(self._socket, self._accept)
 
     def _pause(self) -> None:
         """Leave new clients in the system's queue."""
-        self._watched = False
-        self._loop.forget(self._socket)
+        self._loop.remove_reader(self._socket)
         self._loop.call_later(_PAUSE_SECONDS, self._watch)
 
-    def _accept(self, _: int) -> None:
+    def _accept(self) -> None:
         for _ in range(_AT_ONCE):
             if self._tls is not None and not self._registry.has_room_for_handshake():
                 self._pause()
@@ -67,22 +92,33 @@ class Listener:
             except OSError:
                 self._pause()
                 return
-            try:
-                self._take(accepted)
-            except OSError:
-                # The client disconnected.
-                accepted.close()
+            self._take(accepted)
 
     def _take(self, accepted: socket.socket) -> None:
-        accepted.setblocking(False)
-        if self._tls is None:
-            Transport(self._loop, accepted, Connection(self._registry)).start()
-        elif self._registry.admits():
-            from keyfold_engine.wire.tls import Handshake
+        handshake = None
+        if self._tls is not None:
+            if not self._registry.admits():
+                accepted.close()
+                return
+            handshake = Handshake(accepted)
+            self._registry.handshakes[handshake] = monotonic()
+        opening = self._loop.create_task(self._open(accepted, handshake))
+        if handshake is not None:
+            handshake.opening = opening
+        self._opening.add(opening)
+        opening.add_done_callback(self._opening.discard)
 
-            Handshake(self._loop, self._registry, self._tls, accepted, on_end=self._watch)
-        else:
+    async def _open(self, accepted: socket.socket, handshake: Handshake | None) -> None:
+        connection = Connection(self._registry, handshake)
+        try:
+            await self._loop.connect_accepted_socket(lambda: connection, accepted, **self._options)
+        except (OSError, asyncio.CancelledError):
+            # A client that fails or disconnects is not an error of the server.
             accepted.close()
+        finally:
+            if handshake is not None:
+                self._registry.end_handshake(handshake)
+                self._watch()
 
 
 def bind(settings: ServerSettings, *, shared: bool = False) -> socket.socket:
@@ -96,3 +132,18 @@ def bind(settings: ServerSettings, *, shared: bool = False) -> socket.socket:
             f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; "
             "stop what uses it or choose another with --port"
         ) from error
+
+
+def tls_context(settings: ServerSettings) -> ssl.SSLContext | None:
+    """TLS with the settings' certificate, if there is one."""
+    if settings.tls_certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(settings.tls_certificate, settings.tls_key)
+    except (OSError, ssl.SSLError) as error:
+        raise ServeError(
+            f"cannot use certificate {settings.tls_certificate} with key {settings.tls_key}: "
+            f"{error.strerror or error}"
+        ) from error
+    return context

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import httptools
 
@@ -14,7 +15,7 @@ from keyfold_engine.wire.registry import ConnectionRegistry
 from keyfold_engine.wire.request import WireRequest
 
 if TYPE_CHECKING:
-    from keyfold_engine.wire.transport import Transport
+    from keyfold_engine.wire.listener import Handshake
 
 _PIPELINE = 16
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -27,22 +28,22 @@ _VERSIONS = ("1.1", "1.0")
 _LINGER_SECONDS = 2.0
 
 
-class Connection:
+class Connection(asyncio.Protocol):
     """One client's connection."""
 
     # Slots: Python shares dictionaries only up to 30 keys.
     __slots__ = (
-        "_admitted", "_answered", "_body", "_busy", "_choked", "_closed", "_ended", "_fields",
-        "_front", "_half_closed", "_headers", "_held_answer", "_held_body", "_held_request",
-        "_in_head", "_known", "_learns", "_length", "_limits", "_lines", "_overhead", "_parser",
-        "_receiving", "_refusal", "_registry", "_transport", "_uncounted", "_unread", "_url",
-        "_waiting", "deadline", "gone", "on_header", "on_url", "waits_since",
+        "_answered", "_body", "_busy", "_choked", "_closed", "_ended", "_fields",
+        "_front", "_half_closed", "_handshake", "_headers", "_held_answer", "_held_body",
+        "_held_request", "_in_head", "_known", "_learns", "_length", "_limits", "_lines",
+        "_overhead", "_parser", "_receiving", "_refusal", "_registry", "_transport", "_uncounted",
+        "_unread", "_url", "_waiting", "deadline", "gone", "on_header", "on_url", "waits_since",
     )  # fmt: skip
 
-    def __init__(self, registry: ConnectionRegistry, *, admitted: bool = False) -> None:
-        """`admitted` means that it is already counted."""
+    def __init__(self, registry: ConnectionRegistry, handshake: Handshake | None = None) -> None:
+        """A connection with a handshake, which is TLS, is counted since that began."""
         self._registry = registry
-        self._admitted = admitted
+        self._handshake = handshake
         self._limits = registry.limits
         self._front = registry.front
         self._fields: dict[bytes, bytes] = {}
@@ -53,7 +54,7 @@ class Connection:
         self.on_url = self._url.append
         # A reference cycle with the parser until the connection is lost.
         self._parser: Any = httptools.HttpRequestParser(self)
-        self._transport: Transport = None  # type: ignore[assignment]
+        self._transport: asyncio.Transport = None  # type: ignore[assignment]
         self._waiting: deque[WireRequest] = deque()
         self._known: Known | None = None
         """Reads requests with a head like that of the first."""
@@ -92,20 +93,24 @@ class Connection:
     @property
     def address(self) -> str:
         """The peer's address."""
-        return self._transport.address
+        peer = self._transport.get_extra_info("peername")
+        return str(peer[0]) if peer else ""
 
     # Called by the transport.
 
-    def connection_made(self, transport: Transport) -> None:
-        self._transport = transport
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
         registry = self._registry
-        if not self._admitted and not registry.admits():
+        if self._handshake is not None:
+            registry.end_handshake(self._handshake)
+            self._transport.set_write_buffer_limits(_SMALL)
+        elif not registry.admits():
             self._refuse(503, "too many connections")
             return
         registry.enter(self)
         self.deadline = registry.now + self._limits.idle_seconds
 
-    def connection_lost(self) -> None:
+    def connection_lost(self, _: Exception | None) -> None:
         self._closed = self.gone = True
         self._registry.leave(self)
         self._release()
@@ -146,18 +151,18 @@ class Connection:
 
     def eof_received(self) -> bool:
         self._half_closed = self._ended = True
-        return self._busy and self._transport.can_end
+        return self._busy and self._handshake is None
 
     def pause_writing(self) -> None:
         self._choked = True
-        self._transport.pause()
+        self._transport.pause_reading()
         self._wait_for_client(self._limits.send_seconds)
 
     def resume_writing(self) -> None:
         self._choked = False
         self._hold_answer(0)
         self._wait_for_nobody()
-        self._transport.resume()
+        self._transport.resume_reading()
         if self._answered:
             self._answered = False
             self._go_on()
@@ -221,7 +226,7 @@ class Connection:
         if self._busy:
             self._waiting.append(request)
             if len(self._waiting) >= _PIPELINE:
-                self._transport.pause()
+                self._transport.pause_reading()
             return
         self._take(request)
 
@@ -245,22 +250,30 @@ class Connection:
             return
         if is_large and not self._registry.has_room(len(data)):
             data = self._rendered(503, "the server is busy; try again", keep_alive)
-        self._transport.write(data)
+        if is_large and self._handshake is not None:
+            self._write_pieces(data)
+        else:
+            self._transport.write(data)
         if not keep_alive or (self._registry.draining and not self._waiting):
             self._close(lingers=self._unread > 0)
             return
         if self._choked:
-            self._hold_answer(self._transport.unsent_bytes)
+            self._hold_answer(self._transport.get_write_buffer_size())
             self._answered = True
         else:
             self._go_on()
+
+    def _write_pieces(self, data: bytes) -> None:
+        """Write by TLS, whose transport does not count what it has encrypted in one piece."""
+        for at in range(0, len(data), _SMALL):
+            self._transport.write(data[at : at + _SMALL])
 
     def _go_on(self) -> None:
         """Take the next request, or wait for one."""
         if self._waiting:
             request = self._waiting.popleft()
             if len(self._waiting) < _PIPELINE // 2:
-                self._transport.resume()
+                self._transport.resume_reading()
             self._take(request)
             return
         self._busy = False
@@ -301,7 +314,7 @@ class Connection:
         if self._busy:
             return
         self._closed = self._ended = True
-        if self._transport.unsent_bytes:
+        if self._transport.get_write_buffer_size():
             self._transport.close()
         else:
             # A graceful close would wait for a TLS client that is not reading.
@@ -365,7 +378,7 @@ class Connection:
         self._unread += amount
         if self._unread > 4 * self._limits.body_bytes:
             if self._busy:
-                self._transport.pause()
+                self._transport.pause_reading()
             else:
                 self.drop()
 
@@ -402,8 +415,8 @@ class Connection:
         if not lingers or self._half_closed:
             self._transport.close()
             return
-        if self._transport.can_end:
-            self._transport.end()
+        if self._handshake is None:
+            self._transport.write_eof()
         self.deadline = self._registry.now + _LINGER_SECONDS
 
     def _release(self) -> None:

@@ -9,10 +9,10 @@ from keyfold_engine.wire import answer
 from keyfold_engine.wire.settings import ClientLimits
 
 if TYPE_CHECKING:
+    from keyfold_engine.wire.listener import Handshake
     from keyfold_engine.wire.metrics import Metrics
     from keyfold_engine.wire.protocol import Connection
     from keyfold_engine.wire.request import WireRequest
-    from keyfold_engine.wire.tls import Handshake
 
 # A client counts as slow only after this time.
 _SLOW_SECONDS = 1.0
@@ -58,9 +58,6 @@ class ConnectionRegistry:
                 connection.expire()
             else:
                 connection.probe()
-        for handshake, since in list(self.handshakes.items()):
-            if now > since + self.limits.receive_seconds:
-                handshake.drop()
 
     def drain(self) -> None:
         """Answer requests in progress, then close; idle connections close at once."""
@@ -87,11 +84,17 @@ class ConnectionRegistry:
         # Many may wait for this one, so the clock's tick is too coarse.
         now = monotonic()
         if since <= now - _SLOW_SECONDS:
-            # It may have sent what a busy worker has not read yet.
-            slowest.proceed()
-            if self.handshakes.get(slowest) == since:
+            if slowest.has_unread:
+                # A busy worker has not read yet what it sent: others may be slower.
+                del self.handshakes[slowest]
+                self.handshakes[slowest] = now
+            else:
                 self._drop(slowest, since, now)
         return len(self.handshakes) < self.limits.handshakes
+
+    def end_handshake(self, handshake: Handshake) -> None:
+        if self.handshakes.pop(handshake, None) is not None:
+            self.note_large()
 
     def enter(self, connection: Connection) -> None:
         self.open.add(connection)

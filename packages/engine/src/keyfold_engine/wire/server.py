@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from keyfold_engine.clock import Clock, SystemClock
 from keyfold_engine.engine import Engine, operations, shapes
@@ -17,16 +19,12 @@ from keyfold_engine.engine.principal import HOME_ACCOUNT
 from keyfold_engine.engine.sweeper import Sweeper
 from keyfold_engine.limits import MB
 from keyfold_engine.wire.front import FrontDoor
-from keyfold_engine.wire.listener import Listener, bind
+from keyfold_engine.wire.listener import Listener, bind, tls_context
 from keyfold_engine.wire.log import RequestLines, RequestLog, SpanLog
-from keyfold_engine.wire.loop import READ, Loop
 from keyfold_engine.wire.metrics import Metrics
 from keyfold_engine.wire.registry import ConnectionRegistry
 from keyfold_engine.wire.settings import ServeError, ServerSettings
 from keyfold_engine.wire.threads import Threads
-
-if TYPE_CHECKING:
-    import ssl
 
 _TICK_SECONDS = 1.0
 _SWEEP_SECONDS = 10.0
@@ -59,7 +57,7 @@ class Server:
         waits_for_disk = settings.data != ":memory:" and settings.durability == "full"
         self._writer = Threads(1, "keyfold-writer") if waits_for_disk else None
         self._threads = Threads(_SLOW_THREADS, "keyfold-slow")
-        self._loop = loop = Loop()
+        self._loop = loop = asyncio.new_event_loop()
         self._front = front = FrontDoor(
             engine,
             settings,
@@ -80,7 +78,7 @@ class Server:
         """Listen on a bound socket, or on the host and port of the settings."""
         self._registry.now = monotonic()
         try:
-            tls = tls_of(self._settings)
+            tls = tls_context(self._settings)
             listener = listener or bind(self._settings)
         except ServeError:
             self._loop.close()
@@ -95,7 +93,7 @@ class Server:
 
     def run(self) -> None:
         """Serve until `stop`; requests in progress are answered."""
-        self._loop.run()
+        self._loop.run_forever()
         if self._sweeper is not None:
             self._sweeper.stop()
         for connection in list(self._registry.open):
@@ -103,22 +101,26 @@ class Server:
         for pool in (self._writer, self._threads):
             if pool is not None:
                 pool.shutdown()
+        # The answers of the last threads, and the ends of connections.
+        self._loop.run_until_complete(_rest())
         self._loop.close()
         for log in self._logs:
             log.close()
 
     def stop(self) -> None:
         """Stop listening, answer requests in progress, close; from any thread or signal handler."""
-        self._loop.call_soon_threadsafe(self._drain)
+        # A loop that has ended is closed.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._drain)
 
     def stop_with(self, pipe: int) -> None:
         """Stop when a pipe closes."""
 
-        def end(_: int) -> None:
-            self._loop.forget(pipe)
+        def end() -> None:
+            self._loop.remove_reader(pipe)
             self._drain()
 
-        self._loop.watch(pipe, READ, end)
+        self._loop.add_reader(pipe, end)
 
     def _drain(self) -> None:
         if not self._stopping:
@@ -163,6 +165,13 @@ class Server:
         _c_library("mallopt", _M_MMAP_THRESHOLD, 2 * _KEPT_BYTES)
 
 
+async def _rest() -> None:
+    """Let tasks that were cancelled end, and what they leave be called."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.sleep(0)
+
+
 def _return_memory() -> None:
     """Return memory left over from large requests, which the allocator would keep."""
     # TLS leaves reference cycles; objects from the start are frozen and skipped.
@@ -180,16 +189,6 @@ def _c_library(function: str, *arguments: int) -> None:
     found = getattr(ctypes.CDLL(None), function, None)
     if found is not None:
         found(*arguments)
-
-
-def tls_of(settings: ServerSettings) -> ssl.SSLContext | None:
-    """TLS with the settings' certificate, if there is one."""
-    if settings.tls_certificate is None:
-        return None
-    # Few servers use it, and it is slow to import.
-    from keyfold_engine.wire.tls import tls_context
-
-    return tls_context(settings)
 
 
 def _request_logs(settings: ServerSettings, clock: Clock) -> list[RequestLog]:

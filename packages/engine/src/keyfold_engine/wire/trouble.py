@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from keyfold_engine.errors import StorageError
 
-if TYPE_CHECKING:
-    from logging import Logger
-
+_LOGGER = logging.getLogger(__name__)
 _QUIET_SECONDS = 10.0
 
 
@@ -26,17 +24,10 @@ class TroubleLog:
             self._untold += 1
             return
         more = f" ({self._untold} more requests failed since the last line)" if self._untold else ""
-        _logger().error("request %s failed: %s%s", request_id, error, more)
+        _LOGGER.error("request %s failed: %s%s", request_id, error, more)
         self._told[kind], self._untold = now, 0
 
     @staticmethod
     def note_fault(request_id: str, error: Exception) -> None:
         """Log an unexpected error each time, with its traceback."""
-        _logger().error("request %s failed", request_id, exc_info=error)
-
-
-def _logger() -> Logger:
-    # Importing it takes a tenth of the start time, and most servers never log.
-    import logging
-
-    return logging.getLogger(__name__)
+        _LOGGER.error("request %s failed", request_id, exc_info=error)

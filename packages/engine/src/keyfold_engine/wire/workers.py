@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable
 
 from keyfold_engine.engine import Engine
-from keyfold_engine.wire.listener import bind
+from keyfold_engine.wire.listener import bind, tls_context
 from keyfold_engine.wire.metrics import Metrics
-from keyfold_engine.wire.server import run_worker, tls_of
+from keyfold_engine.wire.server import run_worker
 from keyfold_engine.wire.settings import ServeError, ServerSettings
 
 HANG_SECONDS = 30.0
@@ -29,7 +29,7 @@ _STOPS = (signal.SIGTERM, signal.SIGINT)
 def serve(settings: ServerSettings, on_ready: Callable[[int], None]) -> None:
     """Serve until SIGTERM or SIGINT; calls `on_ready` with the port once every worker listens."""
     settings.check()
-    tls_of(settings)
+    tls_context(settings)
     if settings.workers == 1:
         with bind(settings) as listener:
             run_worker(settings, listener, Metrics(), 0, on_ready)

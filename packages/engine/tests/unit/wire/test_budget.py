@@ -256,14 +256,10 @@ def test_many_tls_clients_at_once_are_all_answered(
 class LateReader:
     """A handshake whose client may have sent a message that was not read yet."""
 
-    def __init__(self, registry: ConnectionRegistry, *, has_sent: bool) -> None:
+    def __init__(self, registry: ConnectionRegistry, *, has_unread: bool) -> None:
         self._handshakes = cast("dict[Any, float]", registry.handshakes)
-        self._has_sent = has_sent
+        self.has_unread = has_unread
         self._handshakes[self] = time.monotonic() - 5
-
-    def proceed(self) -> None:
-        if self._has_sent:
-            self._handshakes[self] = time.monotonic()
 
     def drop(self) -> None:
         del self._handshakes[self]
@@ -272,10 +268,10 @@ class LateReader:
 def test_only_a_client_that_has_sent_nothing_makes_room() -> None:
     front: Any = None
     registry = ConnectionRegistry(front, ClientLimits(handshakes=1), Metrics())
-    LateReader(registry, has_sent=True)
+    LateReader(registry, has_unread=True)
     assert not registry.has_room_for_handshake()
     registry.handshakes.clear()
-    LateReader(registry, has_sent=False)
+    LateReader(registry, has_unread=False)
     assert registry.has_room_for_handshake()
     assert not registry.handshakes
 
