@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from keyfold_engine.engine.database import Database
+from keyfold_engine.engine.tables import KeySchema
 from keyfold_engine.errors import OperationError
 from keyfold_engine.expressions import parameters
-from keyfold_engine.expressions.ast import SetAction, roots
+from keyfold_engine.expressions.ast import Action as UpdateAction
+from keyfold_engine.expressions.ast import Condition, Or, SetAction, roots
 from keyfold_engine.expressions.bind import Placeholders
 from keyfold_engine.expressions.parameters import ExpressionParameters
+from keyfold_engine.features.partiql.key_conditions import conjuncts, selections
 from keyfold_engine.features.partiql.parser import parse
 from keyfold_engine.features.partiql.statements import (
     ExistsStatement,
     Insert,
     Removal,
     Select,
+    Statement,
     UpdateStatement,
 )
 from keyfold_engine.features.policies.decision import Action
+from keyfold_engine.values import AttributeValue
 
 _TRANSACTED = {
     "Put": "PutItem",
@@ -89,8 +95,42 @@ def _of_statement(database: Database, wish: dict[str, Any], address: str) -> Ite
         # A statement that cannot be parsed is refused when it is executed.
         return
     index = statement.index if isinstance(statement, Select) else None
-    name = _STATEMENTS[type(statement)]
-    yield _action(database, name, statement.table, address, {}, index)
+    told = {"aws:sourceip": [address], **_keys_and_attributes_of(database, statement)}
+    resource = _resource(database, statement.table, index)
+    yield Action(_STATEMENTS[type(statement)], resource, told)
+
+
+def _keys_and_attributes_of(database: Database, statement: Statement) -> dict[str, list[str]]:
+    if isinstance(statement, ExistsStatement):
+        statement = statement.select
+    names: set[str] = set()
+    values: list[AttributeValue] = []
+    try:
+        schema = database.table(statement.table).schema
+        if isinstance(statement, Insert):
+            names.update(statement.item)
+            values += [each for each in [statement.item.get(schema.partition[0])] if each]
+        else:
+            names.update(roots(statement.where) if statement.where is not None else ())
+            values += _selected(statement.where, schema)
+    except OperationError:
+        # Errors of the statement are reported when it is executed.
+        pass
+    if isinstance(statement, Select):
+        names.update(path.root for path in statement.paths or ())
+    if isinstance(statement, UpdateStatement):
+        names.update(_named_by_update(statement.update.actions))
+    return _context(values, names)
+
+
+def _selected(where: Condition | None, schema: KeySchema) -> list[AttributeValue]:
+    """The partitions that a statement is about, if each of its alternatives names some."""
+    found = [chosen.partition[0] for chosen in selections(where, schema) or ()]
+    for each in conjuncts(where):
+        if isinstance(each, Or) and not found:
+            alternatives = [_selected(term, schema) for term in each.terms]
+            found = list(chain(*alternatives)) if all(alternatives) else []
+    return found
 
 
 def _action(
@@ -101,12 +141,15 @@ def _action(
     wish: dict[str, Any],
     index: str | None = None,
 ) -> Action:
-    arn = table if table.startswith("arn:") else database.arn(f"table/{table}")
-    resource = f"{arn}/index/{index}" if index is not None else arn
     context = {"aws:sourceip": [address], **_keys_and_attributes(database, table, wish)}
     if wish.get("Select") is not None:
         context["dynamodb:select"] = [wish["Select"]]
-    return Action(name, resource, context)
+    return Action(name, _resource(database, table, index), context)
+
+
+def _resource(database: Database, table: str, index: str | None) -> str:
+    arn = table if table.startswith("arn:") else database.arn(f"table/{table}")
+    return arn if index is None else f"{arn}/index/{index}"
 
 
 def _keys_and_attributes(
@@ -120,15 +163,18 @@ def _keys_and_attributes(
         read = parameters.read(wish)
     except OperationError:
         # Errors of the request are reported when it is executed.
-        return {"dynamodb:attributes": sorted(names)} if names else {}
+        return _context([], names)
     partition = table.schema.partition[0]
-    keys = [str(next(iter(item[partition].values()))) for item in items if partition in item]
+    values = [item[partition] for item in items if partition in item]
     if read.key_terms is not None and (term := read.key_terms.get(partition)) is not None:
-        keys += [str(next(iter(value.values()))) for value in term.values]
-    names.update(_named(wish, read))
+        values += term.values
+    return _context(values, names.union(_named(wish, read)))
+
+
+def _context(partitions: list[AttributeValue], names: set[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    if keys:
-        found["dynamodb:leadingkeys"] = keys
+    if partitions:
+        found["dynamodb:leadingkeys"] = [str(*value.values()) for value in partitions]
     if names:
         found["dynamodb:attributes"] = sorted(names)
     return found
@@ -144,7 +190,11 @@ def _named(wish: dict[str, Any], read: ExpressionParameters) -> Iterator[str]:
     if (text := wish.get("ConditionExpression")) is not None:
         given = wish.get("ExpressionAttributeNames"), wish.get("ExpressionAttributeValues")
         yield from roots(Placeholders.with_literals(*given).condition(text))
-    for action in () if read.update is None else read.update.actions:
+    yield from () if read.update is None else _named_by_update(read.update.actions)
+
+
+def _named_by_update(actions: Iterable[UpdateAction]) -> Iterator[str]:
+    for action in actions:
         yield action.path.root
         if isinstance(action, SetAction):
             yield from roots(action.value)

@@ -355,6 +355,43 @@ def test_an_attribute_is_named_wherever_an_expression_has_it(
     assert _may(engine, operation, _GET)
 
 
+@pytest.mark.parametrize(
+    ("condition", "text", "denied"),
+    [
+        ({"dynamodb:LeadingKeys": "mia"}, "SELECT * FROM Orders WHERE pk = 'mia'", True),
+        ({"dynamodb:LeadingKeys": "mia"}, "SELECT * FROM Orders WHERE pk IN ['a', 'mia']", True),
+        ({"dynamodb:LeadingKeys": "mia"}, "SELECT * FROM Orders WHERE pk = 'a'", False),
+        ({"dynamodb:LeadingKeys": "mia"}, "SELECT * FROM Orders WHERE pk='a' OR pk='mia'", True),
+        ({"dynamodb:LeadingKeys": "mia"}, "SELECT * FROM Orders WHERE pk='mia' OR a=1", False),
+        ({"dynamodb:LeadingKeys": "mia"}, "INSERT INTO Orders VALUE {'pk': 'mia'}", True),
+        ({"dynamodb:LeadingKeys": "mia"}, "DELETE FROM Orders WHERE pk = 'mia'", True),
+        ({"dynamodb:Attributes": "secret"}, "SELECT secret.a FROM Orders", True),
+        ({"dynamodb:Attributes": "secret"}, "SELECT pk FROM Orders WHERE secret = 1", True),
+        ({"dynamodb:Attributes": "secret"}, "SELECT pk FROM Orders WHERE a = 1", False),
+        (
+            {"dynamodb:Attributes": "secret"},
+            "UPDATE Orders SET shown = secret WHERE pk = 'mia'",
+            True,
+        ),
+        ({"dynamodb:Attributes": "secret"}, "INSERT INTO Orders VALUE {'pk': 'b'}", False),
+        (
+            {"dynamodb:Attributes": "secret"},
+            "INSERT INTO Orders VALUE {'pk': 'b', 'secret': 1}",
+            True,
+        ),
+    ],
+)
+def test_conditions_see_keys_and_attributes_of_statements(
+    engine: Engine, condition: dict[str, str], text: str, denied: bool
+) -> None:
+    engine.call(
+        "PutItem", {"TableName": "Orders", "Item": {"pk": {"S": "mia"}, "secret": {"N": "1"}}}
+    )
+    wanted = {"ForAnyValue:StringEquals": condition}
+    _put(engine.call, "Orders", policy(statement("Orders", Action="*", Condition=wanted)))
+    assert _may(engine, "ExecuteStatement", {"Statement": text}) is not denied
+
+
 def test_a_filter_names_its_attributes(engine: Engine) -> None:
     condition = {"ForAnyValue:StringEquals": {"dynamodb:Attributes": ["secret"]}}
     _put(engine.call, "Orders", policy(statement("Orders", Action="*", Condition=condition)))
