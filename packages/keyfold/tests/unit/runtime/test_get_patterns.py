@@ -26,9 +26,6 @@ from keyfold.design.file import dumps, loads
 from keyfold.errors import DeclarationError, PlanError
 from keyfold.review.docs import files
 from keyfold.review.draft.python import declaration
-from keyfold_workbench.cost.design_numbers import DesignNumbers
-from keyfold_workbench.cost.reads import read
-from keyfold_workbench.cost.workload import Workload
 
 design = Design("accounts")
 table = design.table("accounts")
@@ -97,7 +94,7 @@ def test_one_item_is_not_asked_for_by_a_list() -> None:
             return get(Account.key(account_id=each(ids)))
 
 
-def test_documents_costs_and_design_files_know_them() -> None:
+def test_documents_and_design_files_know_them() -> None:
     schema = design.schema
     many, together = schema.by_pattern["accounts"], schema.by_pattern["both"]
     assert (many.at_once, many.partitions) == ("batch", "account_ids")
@@ -105,10 +102,6 @@ def test_documents_costs_and_design_files_know_them() -> None:
     text = next(iter(files(schema, Path("d.md")).values()))
     assert "BatchGetItem" in text
     assert "TransactGetItems" in text
-    figures = DesignNumbers(schema, Workload())
-    once = read(figures, together)
-    assert (once.requests, once.items) == (1.0, 2.0)
-    assert once.units == 4.0
     again = loads(dumps(schema))
     assert again.by_pattern["accounts"].at_once == "batch"
     drafted, unserved = declaration(again)

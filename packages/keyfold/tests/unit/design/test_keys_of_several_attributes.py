@@ -21,8 +21,6 @@ from keyfold.migrations.diff import diff
 from keyfold.review.check import check
 from keyfold.review.docs import files
 from keyfold.review.draft.python import declaration
-from keyfold_workbench.cost.sizes import attributes
-from keyfold_workbench.infra import cdk, cloudformation, terraform
 
 design = Design("rentals")
 table = design.table(
@@ -316,24 +314,6 @@ def test_the_document_shows_the_request_with_every_attribute() -> None:
     assert "country, city" in pages
     assert '"#pk1 = :pk1 AND #pk2 = :pk2 AND #sk1 = :sk1 AND #sk2 <= :high"' in pages
     assert "begins_with(#sk3, :sk3)" in pages
-
-
-def test_the_cost_counts_no_attribute_twice() -> None:
-    schema = design.schema
-    sizes = attributes(schema, schema.by_entity["Flat"])
-    assert {"country", "city", "rooms", "rent"} <= sizes.keys()
-    assert not [name for name in sizes if "," in name]
-
-
-def test_templates_for_infrastructure_have_every_key_attribute() -> None:
-    schema = design.schema
-    made = cloudformation.render(schema)
-    assert made.count("KeyType: HASH") + made.count('"KeyType": "HASH"') == 5
-    hcl = terraform.render(schema)
-    assert hcl.count("key_schema") == 8
-    program = cdk.render(schema)
-    assert "partition_keys=[" in program
-    assert "sort_keys=[" in program
 
 
 def test_the_python_draft_declares_it_again() -> None:
