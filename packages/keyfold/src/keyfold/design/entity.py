@@ -194,7 +194,9 @@ def _serialized(
     if not isinstance(given, dict):
         return
     kind = given.get("type")
-    if isinstance(kind, str) and "serialization" in given:
+    # Pydantic's own functions write a sequence as a list, and a mapping as a dict.
+    own = getattr(given.get("serialization", {}).get("function"), "__module__", "")
+    if isinstance(kind, str) and "serialization" in given and not own.startswith("pydantic."):
         yield where
     if kind == "definitions":
         known |= {one["ref"]: one for one in given["definitions"]}

@@ -1,0 +1,126 @@
+"""A structure over a part of a partition leaves the rest of the partition alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Annotated
+
+import pytest
+from pydantic import field_validator
+
+from keyfold import Copied, Counter, Db, Design, Entity, Id, Key, Pointer, Unique
+from keyfold.errors import PlanError
+from keyfold.maintain import repair, verify
+from keyfold.streams import Consumer
+from keyfold.structures import Cascade, total
+
+design = Design("parts")
+table = design.table("Parts", stream="NEW_AND_OLD_IMAGES")
+
+
+class Team(Entity, table=table):
+    org_id: Id
+    team_id: Id
+    name: str = ""
+    members: Annotated[int, Counter("Member")] = 0
+    spread: Annotated[int, Counter("Member", shards=2)] = 0
+    key = Key("ORG#{org_id}", "TEAM#{team_id}")
+    all_members = Cascade("Member")
+
+
+class Member(Entity, table=table):
+    org_id: Id
+    team_id: Id
+    user_id: Id
+    email: str = ""
+    team_name: Annotated[str, Copied("Team", "name")] = ""
+    key = Key("ORG#{org_id}", "TEAM#{team_id}#MEMBER#{user_id}")
+    one_each = Unique("email")
+
+
+class Article(Entity, table=table):
+    article_id: Id
+    title: str
+    tags: set[str] = set()
+    key = Key("ARTICLE#{article_id}", "ARTICLE")
+
+
+class Shouted(Pointer[Article], table=table, each="tags"):
+    """A copy that changes what it takes."""
+
+    tag: str
+    article_id: Id
+    title: str
+    key = Key("TAG#{tag}", "ARTICLE#{article_id}")
+
+    @field_validator("title", "tag")
+    @classmethod
+    def _loud(cls, value: str) -> str:
+        return value.upper()
+
+
+@pytest.fixture
+def db() -> Iterator[Db]:
+    with design.open(":memory:") as db:
+        for team in ("a", "ab", "b"):
+            db.create(Team(org_id="o", team_id=team, name=team))
+            for user in ("ada", "bob"):
+                email = f"{user}@{team}"
+                db.create(Member(org_id="o", team_id=team, user_id=user, email=email))
+        yield db
+
+
+def members(db: Db) -> dict[str, str]:
+    return {f"{one.team_id}/{one.user_id}": one.team_name for one in db.scan(Member)}
+
+
+def test_a_team_takes_its_own_members_with_it(db: Db) -> None:
+    db.delete(Team.key(org_id="o", team_id="a"))
+    assert set(members(db)) == {"ab/ada", "ab/bob", "b/ada", "b/bob"}
+    assert db.get(Team.key(org_id="o", team_id="ab")).members == 2
+
+
+def test_a_name_reaches_the_members_of_its_team(db: Db) -> None:
+    Consumer(db).drain()
+    db.update(Team.key(org_id="o", team_id="a"), name="first")
+    Consumer(db).drain()
+    found = members(db)
+    assert {found["a/ada"], found["a/bob"]} == {"first"}
+    assert {found["ab/ada"], found["b/ada"]} == {"ab", "b"}
+
+
+def test_totals_are_of_one_team_sharded_or_not(db: Db) -> None:
+    team = Team.key(org_id="o", team_id="a")
+    assert db.run(total(db.context, team, "spread")) == Decimal(2)
+    assert db.run(total(db.context, team, "members")) == Decimal(2)
+    with pytest.raises(PlanError, match=r"Team\.name is not a counter"):
+        db.run(total(db.context, team, "name"))
+
+
+def test_the_claim_of_a_value_that_was_lost_is_made_again_for_its_holder(db: Db) -> None:
+    items = db.client.call("Scan", {"TableName": "Parts"})["Items"]
+    (claim,) = [one for one in items if one["PK"]["S"].endswith("#ada@a")]
+    key = {name: claim[name] for name in ("PK", "SK")}
+    db.client.call("DeleteItem", {"TableName": "Parts", "Key": key})
+    (drift,) = [one for one in verify(db).drifts if one.kind == "unique"]
+    holder = Member.key(org_id="o", team_id="a", user_id="ada")
+    assert (drift.expected, drift.found) == (holder.wire(), None)
+    repair(db, verify(db))
+    assert verify(db).drifts == []
+    assert db.client.call("GetItem", {"TableName": "Parts", "Key": key})["Item"] == claim
+
+
+def test_a_cascade_by_an_index_looks_for_orphans_later_and_one_by_the_key_does_not() -> None:
+    late = [one.label for one in design.maintainers if one.label.endswith(" late")]
+    assert late == []
+
+
+def test_a_pointer_that_changes_its_values_is_kept_as_it_changes_them(db: Db) -> None:
+    Consumer(db).drain()
+    made = db.create(Article(article_id="1", title="news", tags={"x", "y"}))
+    db.update(made.ref(), title="more", tags={"y", "z"})
+    assert {(one.tag, one.title) for one in db.scan(Shouted)} == {("Y", "MORE"), ("Z", "MORE")}
+    assert verify(db).drifts == []
+    db.delete(made.ref())
+    assert list(db.scan(Shouted)) == []
