@@ -37,9 +37,9 @@ def _applies(statement: Mapping[str, Any], caller: str, action: Action) -> bool:
     return (
         _is_principal(statement["Principal"], caller)
         and any(
-            _like(f"dynamodb:{action.name}", each, fold=True) for each in _all(statement["Action"])
+            like(f"dynamodb:{action.name}", each, fold=True) for each in _all(statement["Action"])
         )
-        and any(_like(action.resource, each) for each in _all(statement["Resource"]))
+        and any(like(action.resource, each) for each in _all(statement["Resource"]))
         and all(
             _holds(operator, key, _all(wanted), caller, action)
             for operator, keys in statement.get("Condition", {}).items()
@@ -75,7 +75,8 @@ def _pattern(text: str, fold: bool) -> re.Pattern[str]:
     return re.compile(translate(text.replace("[", "[[]")), re.IGNORECASE if fold else 0)
 
 
-def _like(text: str, pattern: str, *, fold: bool = False) -> bool:
+def like(text: str, pattern: str, *, fold: bool = False) -> bool:
+    """Whether a text is like a pattern with * and ?."""
     return _pattern(pattern, fold).match(text) is not None
 
 
@@ -90,9 +91,9 @@ _Test = Callable[[str, str], bool]
 _TESTS: dict[str, _Test] = {
     "StringEquals": str.__eq__,
     "StringEqualsIgnoreCase": lambda value, wanted: value.lower() == wanted.lower(),
-    "StringLike": _like,
-    "ArnEquals": _like,
-    "ArnLike": _like,
+    "StringLike": like,
+    "ArnEquals": like,
+    "ArnLike": like,
     "Bool": lambda value, wanted: value.lower() == wanted.lower(),
     "IpAddress": _in_network,
 }

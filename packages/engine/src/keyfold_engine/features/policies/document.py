@@ -11,7 +11,7 @@ import orjson
 
 from keyfold_engine.errors import INVALID_PARAMETER as _INVALID
 from keyfold_engine.errors import ValidationError, parameter_invalid
-from keyfold_engine.features.policies.decision import OPERATORS, base_operator
+from keyfold_engine.features.policies.decision import OPERATORS, base_operator, like
 from keyfold_engine.limits import POLICY_BYTES
 
 _DOCUMENT = f"{_INVALID}Invalid policy document: "
@@ -131,17 +131,16 @@ def _is_anyone(principal: Any) -> bool:
     return principal == "*" or "*" in _string_list(principal.get("AWS", []))
 
 
-def _check_actions(named: list[str], actions: frozenset[str]) -> None:
-    wrong = []
-    for action in named:
-        pattern = re.compile(
-            re.escape(action.removeprefix("dynamodb:")).replace(r"\*", ".*").replace(r"\?", "."),
-            re.IGNORECASE,
+def _check_actions(named_actions: list[str], actions: frozenset[str]) -> None:
+    wrong = [
+        f'"{named}"'
+        for named in named_actions
+        if named != "*"
+        and not (
+            named.lower().startswith("dynamodb:")
+            and any(like(f"dynamodb:{each}", named, fold=True) for each in actions)
         )
-        if action != "*" and (
-            not action.lower().startswith("dynamodb:") or not any(map(pattern.fullmatch, actions))
-        ):
-            wrong.append(f'"{action}"')
+    ]
     if wrong:
         _refuse(f"The following action names are invalid: {', '.join(wrong)}")
 

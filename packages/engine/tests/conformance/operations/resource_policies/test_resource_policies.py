@@ -277,6 +277,15 @@ def test_actions_are_those_of_the_request(
     assert _may(engine, operation, request_) is not denied
 
 
+def test_a_pattern_of_many_stars_is_compared_at_once(engine: Engine) -> None:
+    # Divided by trial, the first of them took a day.
+    with pytest.raises(ValidationError, match="The following action names are invalid"):
+        _put(engine.call, "Orders", policy(statement("Orders", Action=f"dynamodb:{'*?' * 16}!")))
+    stars = {"StringLike": {"dynamodb:LeadingKeys": f"{'*a' * 500}!"}}
+    _put(engine.call, "Orders", policy(statement("Orders", Condition=stars)))
+    assert _may(engine, "GetItem", {"TableName": "Orders", "Key": {"pk": {"S": "a" * 1_000}}})
+
+
 @pytest.mark.parametrize(
     ("action", "text"),
     [
