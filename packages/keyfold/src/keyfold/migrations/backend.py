@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from keyfold.design.schema import Index, TableSchema, VectorSchema
+from keyfold.design.schema import TableSchema
 from keyfold.errors import (
     InternalFailure,
     OperationError,
@@ -21,6 +21,7 @@ from keyfold.errors import (
     TransportError,
     Unavailable,
 )
+from keyfold.runtime.table_description import table_schema, ttl_attribute
 from keyfold_engine.clients.protocol import Client
 from keyfold_engine.clock import Clock, SystemClock
 
@@ -118,12 +119,9 @@ class Backend:
         found = self.describe(table)
         if found is None:
             return None
-        told: dict[str, Any] = {}
-        if ttl:
-            answer = self.call("DescribeTimeToLive", {"TableName": self.physical(table)})
-            told = answer["TimeToLiveDescription"]
-        enabled = told.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
-        return _read(table, found, told.get("AttributeName") if enabled else None)
+        request = {"TableName": self.physical(table)}
+        expires = ttl_attribute(self.call("DescribeTimeToLive", request)) if ttl else None
+        return table_schema(found, expires, name=table)
 
     def billing(self, table: str) -> str:
         """The table's billing mode, which DynamoDB reports only if it is not provisioned."""
@@ -135,8 +133,7 @@ class Backend:
             found = self.describe(table)
             if found is None:
                 raise TableNotFound(f"the table {self.physical(table)} was not found")
-            names = (part["AttributeName"] for part in _ordered(found["KeySchema"]))
-            self._keys[table] = tuple(names)
+            self._keys[table] = table_schema(found).key_attributes
         return self._keys[table]
 
     def wait_until_active(self, table: str) -> None:
@@ -174,71 +171,3 @@ def backend_of(
     given = dict(names or {})
     declared = {table.name: table.physical_name(prefix, given) for table in tables}
     return Backend(client, prefix, {**given, **declared}, clock or SystemClock())
-
-
-def _ordered(keys: list[dict[str, str]]) -> list[dict[str, str]]:
-    return sorted(keys, key=lambda key: key["KeyType"])
-
-
-def _read(name: str, found: dict[str, Any], ttl: str | None) -> TableSchema:
-    types = {d["AttributeName"]: d["AttributeType"] for d in found["AttributeDefinitions"]}
-    [partition], sorts = _key(found["KeySchema"])
-    sort = sorts[0] if sorts else None
-    stream = found.get("StreamSpecification") or {}
-    indexes = [
-        *_indexes(found.get("GlobalSecondaryIndexes", ()), types, local=False),
-        *_indexes(found.get("LocalSecondaryIndexes", ()), types, local=True),
-    ]
-    return TableSchema(
-        name=name,
-        partition=partition,
-        sort=sort,
-        partition_type=types[partition],
-        sort_type=types[sort] if sort else "S",
-        indexes=tuple(indexes),
-        vectors=tuple(_vector(index, types) for index in found.get("VectorIndexes", ())),
-        ttl=ttl,
-        stream=stream.get("StreamViewType") if stream.get("StreamEnabled") else None,
-    )
-
-
-def _indexes(found: Any, types: dict[str, Any], *, local: bool) -> list[Index]:
-    indexes = []
-    for index in found:
-        partition, sort = _key(index["KeySchema"])
-        projection = index["Projection"]
-        indexes.append(
-            Index(
-                name=index["IndexName"],
-                partition=partition,
-                sort=sort or None,
-                partition_type=tuple(types[name] for name in partition),
-                sort_type=tuple(types[name] for name in sort) or "S",
-                projection=projection["ProjectionType"],
-                included=tuple(sorted(projection.get("NonKeyAttributes", ()))),
-                local=local,
-            )
-        )
-    return indexes
-
-
-def _vector(index: dict[str, Any], types: dict[str, str]) -> VectorSchema:
-    roles: dict[str, list[str]] = {"HASH": [], "INLINE_FILTER": []}
-    for element in index.get("SearchSchema", ()):
-        roles[element["SearchSchemaElementType"]].append(element["AttributeName"])
-    asked = (*roles["HASH"], *roles["INLINE_FILTER"])
-    return VectorSchema(
-        index["IndexName"],
-        index["VectorAttribute"]["AttributeName"],
-        index["Dimensions"],
-        index["DistanceFunction"].lower(),
-        within=roles["HASH"][0] if roles["HASH"] else "",
-        filters=tuple(roles["INLINE_FILTER"]),
-        numbers=tuple(name for name in asked if types.get(name) == "N"),
-    )
-
-
-def _key(keys: list[dict[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The attributes of the partition key, and of the sort key."""
-    partition = tuple(key["AttributeName"] for key in keys if key["KeyType"] == "HASH")
-    return partition, tuple(key["AttributeName"] for key in keys if key["KeyType"] == "RANGE")

@@ -11,7 +11,7 @@ from typing import Any
 from tests.unit.adopt.public.made import Public
 
 from keyfold.design.schema import EntitySchema, Schema
-from keyfold_workbench.adopt.description import table_schema
+from keyfold.runtime.table_description import table_schema
 from keyfold_workbench.adopt.design_draft import DesignDraft, draft
 from keyfold_workbench.adopt.item_groups import group
 

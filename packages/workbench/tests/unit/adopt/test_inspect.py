@@ -14,10 +14,10 @@ from tests.unit.adopt.scores import score
 from keyfold.cli import main
 from keyfold.design.file import load, loads
 from keyfold.review.draft.python import declaration
+from keyfold.runtime.table_description import table_schema
 from keyfold_engine.clients import Client, connect
 from keyfold_engine.expressions.text import condition_text
 from keyfold_workbench.adopt import item_sample
-from keyfold_workbench.adopt.description import table_schema
 from keyfold_workbench.adopt.design_draft import DesignDraft, draft
 
 PK_SK = table("things", "PK SK", "GSI1 GSI1PK GSI1SK")

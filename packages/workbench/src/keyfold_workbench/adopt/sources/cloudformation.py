@@ -9,8 +9,8 @@ from typing import Any
 
 from keyfold.design.schema import KeyType, TableSchema
 from keyfold.design.source import Place
+from keyfold.runtime.table_description import table_schema
 from keyfold_engine.limits import INDEX_KEY_ATTRIBUTES
-from keyfold_workbench.adopt.description import table_schema
 from keyfold_workbench.adopt.sources.material import Imported, PlacedMapping, projection, with_place
 
 TABLES = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")

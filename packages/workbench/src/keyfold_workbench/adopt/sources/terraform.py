@@ -8,7 +8,7 @@ from typing import Any
 
 from keyfold.design.schema import TableSchema
 from keyfold.design.source import Place
-from keyfold_workbench.adopt.description import table_schema
+from keyfold.runtime.table_description import table_schema
 from keyfold_workbench.adopt.sources.material import (
     Imported,
     PlacedMapping,

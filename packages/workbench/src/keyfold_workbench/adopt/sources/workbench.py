@@ -9,7 +9,7 @@ from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, T
 from keyfold.design.source import Place
 from keyfold.design.template import template
 from keyfold.errors import DeclarationError
-from keyfold_workbench.adopt.description import table_schema
+from keyfold.runtime.table_description import table_schema
 from keyfold_workbench.adopt.sources.material import (
     Imported,
     PlacedMapping,
