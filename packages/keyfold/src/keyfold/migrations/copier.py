@@ -24,7 +24,7 @@ from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
 from keyfold.migrations.ownership import Address
 from keyfold.migrations.progress import BatchSize
-from keyfold.migrations.state import CopyFailure, ForeignWrite, StateStore, key_text
+from keyfold.migrations.state import CopyFailure, CopyMarker, ForeignWrite, StateStore, key_text
 
 _ATTEMPTS: Final = 12
 POLL_SECONDS: Final = 0.02
@@ -196,31 +196,38 @@ class Copier:
         tally.add(self._write(batch, tries))
         return tally
 
-    def _plan(self, source: _Source, tally: Tally) -> tuple[set[Address], list[Item]] | None:
-        """What an item's copy touches, and writes, its marker last; None if there is nothing."""
-        table, record = source.table, source.record
+    def _plan(
+        self, source: _Source, tally: Tally, marker: CopyMarker | None = None
+    ) -> tuple[set[Address], list[Item]] | None:
+        """What an item's copy touches, and writes, its marker last; None if there is nothing.
+
+        `marker` is that of an item that is copied again.
+        """
+        table, record, again = source.table, source.record, marker is not None
         left: dict[Address, Outdated] = {}
         try:
             if record is None:
+                self._rewrite(table, source.item if again else None)
                 after = self.direction.outputs(table, source.item)
-                if not after:
-                    return None
-                marker = self.writes.marker_check(table, source.key, None)
+                last = self.writes.marker_check(table, source.key, marker)
             else:
-                self._rewrite(table, record.new, record.old)
-                images = [image for image in (record.old, record.new) if image is not None]
-                if not any(self.direction.concerns(table, image) for image in images):
-                    return None
+                self._rewrite(table, None if again else record.new, record.old)
                 left, after = self._meaning(record, source.item)
-                marker = self.writes.marker_update(record)
+                last = self.writes.marker_update(record, marker)
+            if not again and not (after if record is None else self._concerns(record)):
+                return None
             actions = self.writes.actions(
-                left, after, source.address, source.item, scanned=record is None
+                left, after, source.address, source.item, scanned=record is None and not again
             )
         except Uncopyable as problem:
             tally.add(self._trouble(table, source.key, str(problem)))
             return None
         own = (f"marker of {table}", source.address[1])
-        return {*left, *after, own, source.address}, [*actions, marker]
+        return {*left, *after, own, source.address}, [*actions, last]
+
+    def _concerns(self, record: ItemChange) -> bool:
+        images = (image for image in (record.old, record.new) if image is not None)
+        return any(self.direction.concerns(record.table, image) for image in images)
 
     def _meaning(
         self, record: ItemChange, item: Item | None
@@ -286,36 +293,32 @@ class Copier:
 
         For repairs, and with its record where applications write it on both sides.
         """
-        source = _Source(table, key, None)
+        tally = Tally()
         for _ in range(_ATTEMPTS):
             marker = self.store.marker(self.towards, table, key)
             if record is not None and (
                 not marker.touches or (marker.sequence or "") >= record.order
             ):
-                return
-            item = self.backend.item(table, key)
+                break
+            source = _Source(table, key, self.backend.item(table, key), record)
+            planned = self._plan(source, tally, marker)
+            if planned is None:
+                break
             try:
-                if record is None:
-                    self._rewrite(table, item)
-                    left, after = dict[Address, Outdated](), self.direction.outputs(table, item)
-                    last = self.writes.marker_check(table, key, marker)
-                else:
-                    left, after = self._meaning(record, item)
-                    last = self.writes.marker_update(record, marker)
-                actions = self.writes.actions(left, after, source.address, item)
-                outcome = self._transact(table, [*actions, last])
+                outcome = self.writes.transact(planned[1], tally)
             except Uncopyable as problem:
                 self._trouble(table, key, str(problem))
-                return
+                break
             if outcome is None:
                 self.store.clear_problem(table, key)
                 # More changes than applications made on both sides come from another writer.
                 if record is not None and marker.followed >= marker.touches:
                     self._note_foreign([record])
-                return
-            if outcome[-1] != REFUSED and not self.writes.is_race(outcome, actions):
-                self._trouble(table, key, refusal(outcome, actions))
-                return
+                break
+            if outcome[-1] != REFUSED and not self.writes.is_race(outcome, planned[1]):
+                self._trouble(table, key, refusal(outcome, planned[1]))
+                break
+        self._spend(table, tally)
 
     def remove_extra(
         self, copies: Mapping[tuple[str, str], Item], source: str, source_key: Item
@@ -325,20 +328,15 @@ class Copier:
         if self.backend.item(source, source_key) is None:
             deletes = [self.writes.delete(table, item) for (table, _), item in copies.items()]
             check = self.writes.marker_check(source, source_key, marker)
-            self._transact(source, [*deletes, check])
+            tally = Tally()
+            self.writes.transact([*deletes, check], tally)
+            self._spend(source, tally)
 
     def _rewrite(self, table: str, item: Item | None, image: Item | None = None) -> None:
         if item is not None:
             tally = Tally()
             InPlace(self.direction, table).rewrite(item, image, tally)
             self._spend(table, tally)
-
-    def _transact(self, table: str, actions: list[Item]) -> list[str] | None:
-        """Write the effects of a table's change, and count the units."""
-        tally = Tally()
-        outcome = self.writes.transact(actions, tally)
-        self._spend(table, tally)
-        return outcome
 
     def _note_foreign(self, records: Sequence[ItemChange]) -> None:
         """Record a write to the old side alone, unless it was this migration's."""
