@@ -221,7 +221,9 @@ class _Parser(ConditionParser):
             if name not in ("list_append", "if_not_exists"):
                 refuse(f"Unexpected function: {name}")
             self._expect("(")
+            self._deeper()
             arguments = tuple(self._comma_list(self._parse_assigned))
+            self._depth -= 1
             self._expect(")")
             if len(arguments) != 2:
                 refuse(f"Wrong number of arguments for function: {name}")

@@ -660,3 +660,20 @@ def test_a_table_that_is_not_there(engine: Engine) -> None:
         _run(engine, "SELECT * FROM nowhere WHERE pk = 'x'")
     with pytest.raises(TableNotFound):
         _transaction(engine, "INSERT INTO nowhere VALUE {'pk': 'x'}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT * FROM tab WHERE {'(' * 1_000}pk = 'a'{')' * 1_000}",
+        f"INSERT INTO tab VALUE {{'pk': 'a', 'l': {'[' * 1_000}{']' * 1_000}}}",
+        f"INSERT INTO tab VALUE {{'pk': 'a', 'm': {'{' + chr(39) + 'a' + chr(39) + ':'}",
+        f"UPDATE tab SET a = {'list_append(' * 500}a{', a)' * 500} WHERE pk = 'a'",
+        f"UPDATE tab SET a = {'if_not_exists(a, ' * 400}1{')' * 400} WHERE pk = 'a'",
+        f"SELECT * FROM tab WHERE {'NOT ' * 2_000}pk = 'a'",
+        f"EXISTS({'(' * 500}SELECT * FROM tab",
+    ],
+)
+def test_a_statement_that_nests_too_deep_is_refused(engine: Engine, text: str) -> None:
+    with pytest.raises(ValidationError):
+        engine.call("ExecuteStatement", {"Statement": text})
