@@ -30,7 +30,6 @@ def test_importing_keyfold_loads_no_web_and_no_aws_package() -> None:
 
 # What a server needs for few requests only, and costs each start.
 RARE = {
-    "concurrent.futures.thread",
     "email",
     "http.client",
     "urllib.request",

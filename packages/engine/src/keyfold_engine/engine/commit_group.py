@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol
 
 from keyfold_engine.engine.lane import LoopLane, here
 from keyfold_engine.engine.principal import Principal
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from asyncio import AbstractEventLoop
+    from concurrent.futures import Executor
 
 Result = bytes | Exception
 Done = Callable[[Result], None]
@@ -51,23 +52,6 @@ class GuardedEngine(CommittingEngine, Protocol):
     def of_caller(self, account: str, region: str) -> GuardedEngine: ...
 
 
-class CallingLoop(Protocol):
-    """The part of an asyncio event loop that is needed here."""
-
-    def call_soon(self, call: Callable[..., object], /, *arguments: Any) -> object: ...
-
-    def call_soon_threadsafe(self, call: Callable[..., object], /, *arguments: Any) -> object: ...
-
-
-T = TypeVar("T")
-
-
-class CommitThread(Protocol):
-    """A thread that runs one job at a time; raises RuntimeError after shutdown."""
-
-    def submit(self, work: Callable[[], T], /) -> Future[T]: ...
-
-
 class Writes:
     """Collects the writes of one loop iteration, or of the time of the previous commit, into one
     commit.
@@ -79,10 +63,10 @@ class Writes:
     def __init__(
         self,
         engine: CommittingEngine,
-        loop: CallingLoop,
-        thread: CommitThread | None,
+        loop: AbstractEventLoop,
+        thread: Executor | None,
     ) -> None:
-        """`thread` must be dedicated, so that a commit never waits for other work."""
+        """`thread` must be one, and dedicated, so that a commit never waits for other work."""
         self._engine, self._loop, self._thread = engine, loop, thread
         self._calls: list[tuple[str, bytes]] = []
         self._done: list[Done] = []

@@ -7,7 +7,6 @@ Every write of every operation is prepared and then stored by this module, insid
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 
 import orjson
 
@@ -52,23 +51,15 @@ class NewItem:
 Change = Callable[[NormalItem | None], NewItem | None]
 
 
-class Old(Enum):
-    """How much a write must know about the item it replaces."""
-
-    NOTHING = "nothing"
-    BYTES = "bytes"
-    ITEM = "item"
-
-
 class ItemWrite:
     """What a request does to one item.
 
     `change` computes the new item (None deletes) from the old one; without it only the condition is
-    checked. `needs` says how much of the old item the change or the answer uses.
+    checked. `decodes` says whether the change or the answer uses the members of the old one.
     """
 
     __slots__ = (
-        "change", "condition", "identity", "needs", "origin", "place", "returns_item", "table",
+        "change", "condition", "decodes", "identity", "origin", "place", "returns_item", "table",
     )  # fmt: skip
 
     def __init__(
@@ -79,7 +70,7 @@ class ItemWrite:
         *,
         condition: Condition | None = None,
         returns_item: bool = False,
-        needs: Old = Old.ITEM,
+        decodes: bool = True,
         identity: dict[str, str] | None = None,
         origin: tuple[float, str] | None = None,
     ) -> None:
@@ -90,14 +81,14 @@ class ItemWrite:
         self.change = change
         self.condition = condition
         self.returns_item = returns_item
-        self.needs = needs
+        self.decodes = decodes or condition is not None or table.tracks_changes
         self.identity = identity
 
 
 class Prepared:
     """A write whose condition holds, with the item before and after."""
 
-    __slots__ = ("is_known", "new", "old", "stored", "write")
+    __slots__ = ("new", "old", "stored", "write")
 
     def __init__(
         self,
@@ -105,11 +96,8 @@ class Prepared:
         stored: StoredItem | None,
         old: Item | None,
         new: NewItem | None,
-        *,
-        is_known: bool,
     ) -> None:
         self.write, self.stored, self.old, self.new = write, stored, old, new
-        self.is_known = is_known
 
     def capacity(self) -> Capacity:
         """The capacity that storing it consumes."""
@@ -142,22 +130,16 @@ class Prepared:
 
 def prepare(session: Session, write: ItemWrite) -> Prepared:
     """Read the old item, check the condition and compute the new one; stores nothing."""
-    needs = write.needs
-    if write.condition is not None or write.table.tracks_changes:
-        needs = Old.ITEM
-    if needs is Old.NOTHING:
-        assert write.change is not None, "a check has a condition"
-        return Prepared(write, None, None, write.change(None), is_known=False)
     stored = session.find(write.table.id, write.place)
     old: NormalItem | None = None
-    if stored is not None and needs is Old.ITEM:
+    if stored is not None and write.decodes:
         if len(stored.body) > _SMALL_BODY:
             check(len(stored.body))
         old = NormalItem(orjson.loads(stored.body), stored.size)
     if write.condition is not None and not write.condition(old or {}):
         raise ConditionFailed(item=old if write.returns_item else None)
     new = write.change(old) if write.change is not None else None
-    return Prepared(write, stored, old, new, is_known=True)
+    return Prepared(write, stored, old, new)
 
 
 def store(database: Database, session: Session, prepared: Prepared) -> None:
@@ -180,10 +162,6 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
             raise
     expires = table.expiry(new.item) if new is not None and table.ttl is not None else None
     row = 0 if stored is None else stored.row
-    if not prepared.is_known:
-        assert new is not None, "a delete knows what it deletes"
-        session.put(table.id, write.place, new.size, expires, new.body)
-        return
     for precede in table.before:
         precede(database, session, prepared)
     if new is None:

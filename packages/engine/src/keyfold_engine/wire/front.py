@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
@@ -35,7 +36,6 @@ from keyfold_engine.wire.metrics import Metrics
 from keyfold_engine.wire.request import WireRequest
 from keyfold_engine.wire.settings import ServerSettings
 from keyfold_engine.wire.targets import TARGETS, Target
-from keyfold_engine.wire.threads import Threads
 from keyfold_engine.wire.trouble import TroubleLog
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ class FrontDoor:
         logs: Sequence[RequestLog],
         *,
         loop: AbstractEventLoop,
-        writer: Threads | None,
-        threads: Threads,
+        writer: Executor | None,
+        threads: Executor,
     ) -> None:
         self._engine, self._settings, self._metrics, self._logs = engine, settings, metrics, logs
         self._loop, self._threads = loop, threads

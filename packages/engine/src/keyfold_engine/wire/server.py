@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from time import monotonic
 from typing import Any, Self
@@ -24,7 +25,6 @@ from keyfold_engine.wire.log import RequestLines, RequestLog, SpanLog
 from keyfold_engine.wire.metrics import Metrics
 from keyfold_engine.wire.registry import ConnectionRegistry
 from keyfold_engine.wire.settings import ServeError, ServerSettings
-from keyfold_engine.wire.threads import Threads
 
 _TICK_SECONDS = 1.0
 _SWEEP_SECONDS = 10.0
@@ -55,8 +55,8 @@ class Server:
         self._sweeper: Sweeper | None = None
         self._logs = _request_logs(settings, clock)
         waits_for_disk = settings.data != ":memory:" and settings.durability == "full"
-        self._writer = Threads(1, "keyfold-writer") if waits_for_disk else None
-        self._threads = Threads(_SLOW_THREADS, "keyfold-slow")
+        self._writer = ThreadPoolExecutor(1, "keyfold-writer") if waits_for_disk else None
+        self._threads = ThreadPoolExecutor(_SLOW_THREADS, "keyfold-slow")
         self._loop = loop = asyncio.new_event_loop()
         self._front = front = FrontDoor(
             engine,
@@ -159,7 +159,6 @@ class Server:
         """
         operations.load_all()
         shapes.compile_all()
-        self._threads.load()
         _c_library("mallopt", _M_TRIM_THRESHOLD, _KEPT_BYTES)
         # Otherwise it would track the trim threshold, and large answers would be mapped each time.
         _c_library("mallopt", _M_MMAP_THRESHOLD, 2 * _KEPT_BYTES)

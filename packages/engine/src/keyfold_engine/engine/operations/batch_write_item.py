@@ -10,7 +10,7 @@ from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.keys import place_of_item, place_of_key
 from keyfold_engine.engine.shapes.batches import check_tables
 from keyfold_engine.engine.storage import Session
-from keyfold_engine.engine.write import ItemWrite, NewItem, Old, Prepared
+from keyfold_engine.engine.write import ItemWrite, NewItem, Prepared
 from keyfold_engine.errors import ValidationError
 from keyfold_engine.limits import BATCH_WRITE_ITEMS
 from keyfold_engine.values import Item
@@ -24,7 +24,6 @@ def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, A
         raise ValidationError("Too many items requested for the BatchWriteItem call")
     parsed = [(name, [_parsed(wish) for wish in each]) for name, each in wishes.items()]
     detail = wanted(request)
-    needs = Old.NOTHING if detail is None else Old.BYTES
 
     def work(session: Session) -> list[Prepared]:
         writes = []
@@ -34,10 +33,10 @@ def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, A
             for change in changes:
                 if isinstance(change, NewItem):
                     place = place_of_item(table, change.item, explains=False)
-                    made = ItemWrite(table, place, change.as_change, needs=needs)
+                    made = ItemWrite(table, place, change.as_change, decodes=False)
                 else:
                     place = place_of_key(table, change)
-                    made = ItemWrite(table, place, write.deletion, needs=Old.BYTES)
+                    made = ItemWrite(table, place, write.deletion, decodes=False)
                 places.add(place)
                 writes.append(made)
             if len(places) != len(changes):

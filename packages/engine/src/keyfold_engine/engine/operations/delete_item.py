@@ -8,7 +8,7 @@ from keyfold_engine.engine import answers, write
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.keys import place_of_key
 from keyfold_engine.engine.storage import Session
-from keyfold_engine.engine.write import ItemWrite, Old, Prepared
+from keyfold_engine.engine.write import ItemWrite, Prepared
 from keyfold_engine.errors import RequestInvalid
 from keyfold_engine.expressions import parameters
 from keyfold_engine.values.wire import check_item
@@ -35,7 +35,7 @@ def delete_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
                 write.deletion,
                 condition=test,
                 returns_item=returns_item,
-                needs=Old.BYTES,
+                decodes=False,
             ),
         )
         write.store(database, session, prepared)

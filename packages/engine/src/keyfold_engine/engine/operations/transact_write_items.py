@@ -12,15 +12,14 @@ from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.engine.transactions import Part
 from keyfold_engine.engine.update import ItemUpdate
-from keyfold_engine.engine.write import Change, ItemWrite, NewItem, Old, Prepared
+from keyfold_engine.engine.write import Change, ItemWrite, NewItem, Prepared
 from keyfold_engine.errors import ValidationError
 from keyfold_engine.expressions import evaluate, parameters
 from keyfold_engine.values.wire import check_item
 
 
 def transact_write_items(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    puts = Old.NOTHING if wanted(request) is None else Old.BYTES
-    parts = [_part(database, wish, puts) for wish in request["TransactItems"]]
+    parts = [_part(database, wish) for wish in request["TransactItems"]]
     names = {asked["TableName"] for wish in request["TransactItems"] for asked in wish.values()}
     token = request.get("ClientRequestToken")
     digest = transactions.digest(request) if token else b""
@@ -55,8 +54,7 @@ def transact_write_items(database: Database, request: dict[str, Any]) -> dict[st
     return answer
 
 
-def _part(database: Database, wish: dict[str, Any], puts: Old) -> Part:
-    """One part; `puts` is what an unconditional Put needs to know."""
+def _part(database: Database, wish: dict[str, Any]) -> Part:
     if not wish:
         raise ValidationError(
             "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request"
@@ -64,10 +62,10 @@ def _part(database: Database, wish: dict[str, Any], puts: Old) -> Part:
     if len(wish) > 1:
         raise ValidationError("TransactItems can only contain one of Check, Put, Update or Delete")
     [(kind, asked)] = wish.items()
-    return _PARSERS[kind](database, asked, puts)
+    return _PARSERS[kind](database, asked)
 
 
-def _put(database: Database, wish: dict[str, Any], puts: Old) -> Part:
+def _put(database: Database, wish: dict[str, Any]) -> Part:
     new = NewItem.put(check_item(wish["Item"]))
     condition = _expressions(wish).test()
     return lambda session: _write(
@@ -76,11 +74,11 @@ def _put(database: Database, wish: dict[str, Any], puts: Old) -> Part:
         place_of_item(table, new.item),
         new.as_change,
         condition,
-        puts,
+        decodes=False,
     )
 
 
-def _delete(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
+def _delete(database: Database, wish: dict[str, Any]) -> Part:
     condition, key = _expressions(wish).test(), check_item(wish["Key"])
     return lambda session: _write(
         wish,
@@ -88,18 +86,18 @@ def _delete(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
         place_of_key(table, key),
         write.deletion,
         condition,
-        Old.BYTES,
+        decodes=False,
     )
 
 
-def _check(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
+def _check(database: Database, wish: dict[str, Any]) -> Part:
     condition, key = _expressions(wish).test(), check_item(wish["Key"])
     return lambda session: _write(
         wish, table := _table(database, session, wish), place_of_key(table, key), None, condition
     )
 
 
-def _update(database: Database, wish: dict[str, Any], _puts: Old) -> Part:
+def _update(database: Database, wish: dict[str, Any]) -> Part:
     expressions = _expressions(wish)
     key = check_item(wish["Key"])
     condition = expressions.test()
@@ -129,9 +127,10 @@ def _write(
     place: bytes,
     change: Change | None,
     condition: evaluate.Test | None,
-    needs: Old = Old.ITEM,
+    *,
+    decodes: bool = True,
 ) -> ItemWrite:
     returns_item = wish.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
     return ItemWrite(
-        table, place, change, condition=condition, returns_item=returns_item, needs=needs
+        table, place, change, condition=condition, returns_item=returns_item, decodes=decodes
     )

@@ -17,7 +17,7 @@ from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.keys import place_of_item
 from keyfold_engine.engine.operations.create_table import create_table
 from keyfold_engine.engine.storage import Session
-from keyfold_engine.engine.write import ItemWrite, NewItem, Old
+from keyfold_engine.engine.write import ItemWrite, NewItem
 from keyfold_engine.errors import ImportNotFound, StorageError, ValidationError
 from keyfold_engine.features.transfer import exports
 from keyfold_engine.features.transfer.buckets import bucket
@@ -142,9 +142,7 @@ def _store(
         counts["read"] += 1
         try:
             new = NewItem.put(check_item(item))
-            change = ItemWrite(
-                table, place_of_item(table, new.item), new.as_change, needs=Old.NOTHING
-            )
+            change = ItemWrite(table, place_of_item(table, new.item), new.as_change, decodes=False)
         except ValidationError:
             counts["errors"] += 1
             continue
