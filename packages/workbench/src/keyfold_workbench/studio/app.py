@@ -66,6 +66,8 @@ class _Studio:
             ("/s/{system}/map", map.design_map, "GET"),
             ("/s/{system}/map/{picture}", map.picture, "GET"),
             ("/s/{system}/data", data.data, "GET"),
+            ("/find", search.find_everywhere, "GET"),
+            ("/s/{system}/value", data.value, "GET"),
             ("/s/{system}/find", search.find, "GET"),
             ("/s/{system}/patterns", patterns.patterns, "GET"),
             ("/s/{system}/patterns/{name}", patterns.patterns, "GET"),

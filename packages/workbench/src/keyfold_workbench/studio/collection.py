@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Literal
 
 import orjson
 
-from keyfold.design.schema import EntitySchema, Index, TableSchema
+from keyfold.design.schema import Index, TableSchema
 from keyfold.runtime.flow import run_by
 from keyfold.runtime.walk import Walk
 from keyfold_workbench.studio.items import KnownItem, partition_values
@@ -17,8 +19,10 @@ from keyfold_workbench.studio.view import PageMissing
 
 ROWS = 100
 """Items of a page."""
-LOOKS = (ROWS, 5 * ROWS, 5 * ROWS, 5 * ROWS)
-"""The most items examined, in successive requests, for one page of an entity's items."""
+LOOKS = (ROWS, 10 * ROWS, 40 * ROWS, 40 * ROWS)
+"""The most items examined, in successive requests, for one page; each ends at a megabyte."""
+ANY = "*"
+"""Items of every kind."""
 
 
 @dataclass
@@ -36,17 +40,28 @@ class ItemPage:
 
 @dataclass(frozen=True)
 class FieldFilter:
-    """Items whose attribute contains a text or equals a number."""
+    """Items of which an attribute, or any, contains a text or is a number.
+
+    It looks at what was read: a filter of the backend's costs the same and sees one attribute.
+    """
 
     attribute: str
+    """Empty for any."""
     value: str
 
-    def add_to(self, request: dict[str, Any]) -> None:
-        asked = "contains(#f, :f) OR #f = :n" if _is_number(self.value) else "contains(#f, :f)"
-        values = {":f": {"S": self.value}}
-        if _is_number(self.value):
-            values[":n"] = {"N": self.value}
-        _add_filter(request, f"({asked})", {"#f": self.attribute}, values)
+    def matches(self, item: KnownItem) -> bool:
+        names = [self.attribute] if self.attribute else list(item.wire)
+        return any(self._holds(item.wire[name]) for name in names if name in item.wire)
+
+    def _holds(self, value: dict[str, Any]) -> bool:
+        ((kind, content),) = value.items()
+        if kind in ("M", "L"):
+            return any(map(self._holds, content.values() if kind == "M" else content))
+        if kind == "N":
+            return _is_number(self.value) and Decimal(content) == Decimal(self.value)
+        if kind in ("SS", "NS"):
+            return any(self._holds({kind[0]: one}) for one in content)
+        return kind == "S" and self.value.casefold() in content.casefold()
 
 
 def partition_page(
@@ -57,6 +72,7 @@ def partition_page(
     *,
     after: str = "",
     only: FieldFilter | None = None,
+    rows: int = ROWS,
 ) -> ItemPage:
     """A page of one partition, in sort order."""
     owner = index or table
@@ -72,60 +88,66 @@ def partition_page(
         "KeyConditionExpression": " AND ".join(f"#p{n} = :p{n}" for n in range(len(values))),
         "ExpressionAttributeNames": {f"#p{n}": name for n, name in enumerate(values)},
         "ExpressionAttributeValues": {f":p{n}": one for n, one in enumerate(values.values())},
-        "Limit": ROWS,
         "ReturnConsumedCapacity": "TOTAL",
     }
     if index is not None:
         request["IndexName"] = index.name
-    if only is not None:
-        only.add_to(request)
-    page = ItemPage()
-    _read(system, table, "Query", request, page, after)
+    page, keys = (
+        ItemPage(after=after),
+        {*table.key_attributes, *(index.key_attributes if index else ())},
+    )
+    _fill(system, table, "Query", request, page, only.matches if only else None, keys, rows)
     return page
 
 
 def entity_page(
     system: StudioSystem,
     table: TableSchema,
-    entity: EntitySchema | None,
+    kind: str,
     *,
     after: str = "",
     only: FieldFilter | None = None,
 ) -> ItemPage:
-    """A page of one entity's items, or of undeclared ones, in the table's order."""
+    """A page of one kind of items, an entity's or undeclared ones, in the table's order."""
     request: dict[str, Any] = {
         "TableName": system.physical(table),
         "ReturnConsumedCapacity": "TOTAL",
     }
+    entity = system.entity(kind)
     if entity is not None and table.type_attribute is not None and system.design is not None:
         # An item that does not say its type is known by its key.
-        asked = "(#t = :t OR attribute_not_exists(#t))"
-        name = entity.type_name or entity.name
-        _add_filter(request, asked, {"#t": table.type_attribute}, {":t": {"S": name}})
-    if only is not None:
-        only.add_to(request)
-    page = ItemPage()
-    wanted = entity.name if entity is not None else "undeclared"
-    for limit in LOOKS:
-        _read(system, table, "Scan", {**request, "Limit": limit}, page, after)
-        page.items = [item for item in page.items if item.kind == wanted]
-        after = page.after
-        if not after or len(page.items) >= ROWS:
-            break
-    if len(page.items) > ROWS:
-        del page.items[ROWS:]
-        page.after = seal(page.items[-1].key)
+        request["FilterExpression"] = "#t = :t OR attribute_not_exists(#t)"
+        request["ExpressionAttributeNames"] = {"#t": table.type_attribute}
+        request["ExpressionAttributeValues"] = {":t": {"S": entity.type_name or entity.name}}
+    page = ItemPage(after=after)
+
+    def fits(item: KnownItem) -> bool:
+        return kind in (ANY, item.kind) and (only is None or only.matches(item))
+
+    _fill(system, table, "Scan", request, page, fits, set(table.key_attributes), ROWS)
     return page
 
 
-def _add_filter(
-    request: dict[str, Any], asked: str, names: dict[str, str], values: dict[str, Any]
+def _fill(
+    system: StudioSystem,
+    table: TableSchema,
+    operation: Literal["Query", "Scan"],
+    request: dict[str, Any],
+    page: ItemPage,
+    fits: Callable[[KnownItem], bool] | None,
+    keys: Collection[str],
+    rows: int,
 ) -> None:
-    before = request.get("FilterExpression")
-    request["FilterExpression"] = f"{before} AND {asked}" if before else asked
-    request["ExpressionAttributeNames"] = {**request.get("ExpressionAttributeNames", {}), **names}
-    held = request.get("ExpressionAttributeValues", {})
-    request["ExpressionAttributeValues"] = {**held, **values}
+    """Read until a page is full, as often as one page may."""
+    for limit in LOOKS:
+        asked = {**request, "Limit": min(limit, rows) if fits is None else limit}
+        page.items += filter(fits, _read(system, table, operation, asked, page))
+        if not page.after or len(page.items) >= rows:
+            break
+    if len(page.items) > rows:
+        del page.items[rows:]
+        last = page.items[-1].wire
+        page.after = seal({name: last[name] for name in keys})
 
 
 def _read(
@@ -134,15 +156,14 @@ def _read(
     operation: Literal["Query", "Scan"],
     request: dict[str, Any],
     page: ItemPage,
-    after: str,
-) -> None:
-    walk = Walk(operation, request, unseal(after) if after else None)
+) -> list[KnownItem]:
+    walk = Walk(operation, request, unseal(page.after) if page.after else None)
     answer = run_by(system.call, walk.next())
-    page.items += [system.reader.read(table, wire) for wire in answer["Items"]]
     page.units += float(answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0.0))
     page.requests += 1
     page.read += int(answer.get("ScannedCount", len(answer["Items"])))
     page.after = seal(walk.position) if walk.position else ""
+    return [system.reader.read(table, wire) for wire in answer["Items"]]
 
 
 def seal(key: dict[str, Any]) -> str:

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from starlette.responses import HTMLResponse, Response
 
 from keyfold.design.schema import EntitySchema, Index, TableSchema
 from keyfold_workbench.studio.collection import (
+    ANY,
     ItemPage,
     entity_page,
+    find_item,
     partition_page,
 )
 from keyfold_workbench.studio.declaration import declaration
 from keyfold_workbench.studio.detail import detail
 from keyfold_workbench.studio.findings import finding_list, findings_about
-from keyfold_workbench.studio.item_list import chosen_item, filter_of, named_item, names_item, split
-from keyfold_workbench.studio.items import KnownItem, partition_of
+from keyfold_workbench.studio.item_list import (
+    chosen_item,
+    filter_of,
+    named_item,
+    names_item,
+    only_rows,
+    split,
+)
+from keyfold_workbench.studio.items import KnownItem, binary, partition_of
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import count, plural, size, size_with_unit, units
 from keyfold_workbench.studio.parts import (
@@ -74,25 +85,33 @@ def _partition(view: PageView, table: TableSchema) -> Html | Response:
     after = view.query.get("after", "")
     only = filter_of(view)
     page = partition_page(view.system, table, index, key, after=after, only=only)
+    seen = view.system.survey.tables().get(table.name)
+    known = ""
+    if index is None and seen is not None and key in seen.partitions:
+        known = count(seen.partitions[key], estimate=not seen.complete)
+    if view.partial:
+        return HTMLResponse(only_rows(view, page, known))
     chosen = chosen_item(view, table, page)
     shown_key = partition_key(view, page, key, index)
-    title = next((i.title for i in page.items if i.entity and not i.entity.copy and i.title), "")
-    named = f"One partition of {index.name if index else table.name}, in sort order"
+    whole = plural(len(page.items), "item") + (", and more follow" if page.after else "")
+    if known and page.after:
+        whole = f"{known} items"
+    named = f"One partition of {index.name if index else table.name}"
     switch = _switch(view, table, index, key, chosen)
     new = None
     if view.system.design is not None:
         new = link(view.at("new", table=table.name), "New item…", class_="btn")
     body = [
         head(
-            el("span", shown_key, " ", el("span", title, class_="muted"), class_="big"),
-            f"{named}, as DynamoDB stores it.",
+            el("span", shown_key, class_="big"),
+            f"{named}: {whole}, in sort order, as DynamoDB stores it.",
             switch,
             new,
         ),
         el(
             "div",
             _figures(view, page),
-            split(view, table, page, chosen, f"Items of {key} in sort order"),
+            split(view, table, page, chosen, f"Items of {key} in sort order", known),
             class_="stack",
         ),
     ]
@@ -105,6 +124,19 @@ def _detail(view: PageView, table: TableSchema) -> Response:
     item = named_item(view, table)
     gone = empty("Not there", "This item was deleted. Load the list again.")
     return HTMLResponse(gone if item is None else detail(view, item))
+
+
+def value(view: PageView) -> Response:
+    """The bytes of a binary attribute."""
+    query = view.query
+    item = find_item(view.system, _table(view), query.get("pk", ""), query.get("sk"))
+    name = query.get("name", "")
+    found = item.wire.get(name, {}).get("B") if item is not None else None
+    if found is None:
+        raise PageMissing(f"Not found: a binary value {name!r} of this item.")
+    quoted = quote(name, safe="")
+    headers = {"content-disposition": f"attachment; filename*=UTF-8''{quoted}.bin"}
+    return Response(binary(found), media_type="application/octet-stream", headers=headers)
 
 
 def partition_key(view: PageView, page: ItemPage, key: str, index: Index | None) -> Html:
@@ -177,7 +209,7 @@ def _figures(view: PageView, page: ItemPage) -> Html:
 def _entity(view: PageView) -> Html | Response:
     name = view.query["entity"]
     entity = view.system.entity(name)
-    if entity is None and name != "undeclared":
+    if entity is None and name not in ("undeclared", ANY):
         raise PageMissing(f"Not found: entity {name!r} in {view.system.title}.")
     tables = view.system.schema.tables
     table = view.system.schema.by_table[entity.table] if entity is not None else tables[0]
@@ -186,10 +218,19 @@ def _entity(view: PageView) -> Html | Response:
     if view.partial and names_item(view):
         return _detail(view, table)
     after, only = view.query.get("after", ""), filter_of(view)
-    page = entity_page(view.system, table, entity, after=after, only=only)
+    page = entity_page(view.system, table, name, after=after, only=only)
+    seen = view.system.survey.tables().get(table.name)
+    items = count(seen.items, estimate=not seen.complete) if seen is not None else ""
+    if view.partial:
+        return HTMLResponse(only_rows(view, page, items))
     chosen = chosen_item(view, table, page)
     title = entity.name if entity is not None else "Undeclared"
-    says = (entity.description if entity else "") or "Items that no entity of the design declares."
+    says = entity.description if entity else "Items that no entity of the design declares."
+    if name == ANY:
+        title, says = table.name, "All items, in the table's order."
+    elif seen is not None and seen.count(name):
+        of = count(seen.count(name), estimate=not seen.complete)
+        says = f"{says} {count(len(page.items))} of {of} here.".strip() if only is None else says
     acts: list[Child] = []
     if entity is not None and view.system.design is not None and entity.copy is None:
         acts.append(link(view.at("new", entity=entity.name), "New item…", class_="btn"))
@@ -212,7 +253,7 @@ def _entity(view: PageView) -> Html | Response:
         el(
             "div",
             _findings(view, entity),
-            split(view, table, page, chosen, f"Items of {title}"),
+            split(view, table, page, chosen, f"Items of {title}", items),
             class_="stack",
         ),
         current="data",

@@ -13,7 +13,6 @@ from keyfold_workbench.studio.items import (
     KnownItem,
     WireItem,
     partition_of,
-    plain,
     scalar,
     value_text,
 )
@@ -22,6 +21,7 @@ from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import plural, size, type_words, units
 from keyfold_workbench.studio.parts import banner, fields, link, state
 from keyfold_workbench.studio.request_text import wire_json
+from keyfold_workbench.studio.value import shown
 from keyfold_workbench.studio.view import PageView
 
 
@@ -88,7 +88,13 @@ def _head(view: PageView, item: KnownItem, family: Family) -> Html:
         "div",
         el(
             "div",
-            el("span", view.chip(name), el("b", words), class_="ent"),
+            el(
+                "div",
+                view.chip(name),
+                el("b", el("bdi", item.title) if item.title else words),
+                el("span", words, class_="muted") if item.title else None,
+                class_="named",
+            ),
             el("div", view.item_key(item)),
         ),
         el("div", acts, class_="acts"),
@@ -118,7 +124,7 @@ def _problem(view: PageView, item: KnownItem, family: Family) -> Child:
 
 def _fields(view: PageView, item: KnownItem) -> Html:
     if item.entity is None:
-        rows = ((name, value_text(value)) for name, value in item.values.items())
+        rows = ((name, _shown(view, item, name)) for name in sorted(item.wire))
         return el("div", fields(rows), class_="links fieldset")
     copy = item.entity.copy
     copied = set(copy.fields) if copy is not None else set()
@@ -137,7 +143,7 @@ def _fields(view: PageView, item: KnownItem) -> Html:
     extra = sorted(set(item.wire) - declared - keys - {item.table.type_attribute})
     if extra:
         more.append(el("h3", "Not declared"))
-        more.append(fields((name, value_text(plain(item.wire[name]))) for name in extra))
+        more.append(fields((name, _shown(view, item, name)) for name in extra))
     return el("div", fields(_rows(view, item, own)), *more, class_="links fieldset")
 
 
@@ -157,16 +163,28 @@ def value_of(view: PageView, item: KnownItem, attribute: AttributeSchema) -> Chi
     if short := vector_text(item, attribute.name):
         return short
     value = item.values.get(attribute.field)
+    stored = item.wire.get(attribute.name, {})
+    if (not isinstance(value, str | list) and stored) or stored.keys() & {"B", "BS"}:
+        return _shown(view, item, attribute.name, attribute)
     values: list[Any] = value if isinstance(value, list) else [value]
-    if value is None or not all(isinstance(one, str) for one in values):
+    if not all(isinstance(one, str) for one in values):
+        if attribute.name in item.wire:
+            return _shown(view, item, attribute.name, attribute)
         return value_text(value, attribute)
     links = [_reference(view, item, attribute.field, one) for one in values]
     if not any(links):
-        return value_text(value, attribute)
+        return el("bdi", value_text(value, attribute))
     out: list[Child] = []
     for at, (one, made) in enumerate(zip(values, links, strict=True)):
         out += [", " if at else None, made or one]
     return text(*out)
+
+
+def _shown(
+    view: PageView, item: KnownItem, name: str, attribute: AttributeSchema | None = None
+) -> Html:
+    place = {"table": item.table.name, "pk": item.partition, "sk": item.sort}
+    return shown(item.wire[name], attribute, view.at("value", **place, name=name))
 
 
 def _reference(view: PageView, item: KnownItem, field: str, value: str) -> Html | None:

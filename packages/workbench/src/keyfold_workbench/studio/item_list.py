@@ -13,8 +13,8 @@ from keyfold_workbench.studio.collection import (
 )
 from keyfold_workbench.studio.detail import detail
 from keyfold_workbench.studio.items import KnownItem, names_of, value_text
-from keyfold_workbench.studio.markup import Child, Html, el
-from keyfold_workbench.studio.notation import plural, size_with_unit, unit_words
+from keyfold_workbench.studio.markup import Child, Html, el, text
+from keyfold_workbench.studio.notation import count, plural, size_with_unit, unit_words, units
 from keyfold_workbench.studio.parts import empty, link, state
 from keyfold_workbench.studio.view import PageView
 
@@ -41,8 +41,14 @@ def chosen_item(view: PageView, table: TableSchema, page: ItemPage) -> KnownItem
 
 
 def split(
-    view: PageView, table: TableSchema, page: ItemPage, chosen: KnownItem | None, label: str
+    view: PageView,
+    table: TableSchema,
+    page: ItemPage,
+    chosen: KnownItem | None,
+    label: str,
+    total: str = "",
 ) -> Html:
+    """`total` is how many items there are to look at, if it is known."""
     kinds = Tally(item.kind for item in page.items)
     chips = [
         el(
@@ -59,11 +65,10 @@ def split(
     rows = [_row(view, item, chosen) for item in page.items]
     read_on = None
     if page.after:
-        query = {**view.query, "after": page.after}
-        read_on = link(view.at("data", **query), "Next page", class_="btn")
+        read_on = link(_following(view, page), "Next page", class_="btn")
     took = f"{plural(page.read, 'item')} read for {unit_words(page.units)}"
     listed: Child = el("nav", rows, class_="rows", aria_label=label)
-    if not page.items:
+    if not page.items and not (page.after and filter_of(view)):
         title, says = (
             ("Nothing yet", "none matches; more follow")
             if page.after
@@ -76,6 +81,7 @@ def split(
         if chips
         else None,
         _filter_form(view, table),
+        _looked(view, page, total),
         listed,
         el("footer", el("span", took, class_="small"), read_on),
         class_="panel",
@@ -97,7 +103,45 @@ def split(
 
 def filter_of(view: PageView) -> FieldFilter | None:
     field, value = view.query.get("field", ""), view.query.get("value", "")
-    return FieldFilter(field, value) if field and value else None
+    return FieldFilter(field, value) if value else None
+
+
+def only_rows(view: PageView, page: ItemPage, total: str) -> Html:
+    """What the script adds to a list that is there: the next rows, and what they took."""
+    return text([_row(view, item, None) for item in page.items], _looked(view, page, total))
+
+
+def _looked(view: PageView, page: ItemPage, total: str) -> Child:
+    """What a filter found and looked at. The script reads on from here and adds up."""
+    if filter_of(view) is None:
+        return None
+    found, read = count(len(page.items)), count(page.read)
+    of = f" of {total}" if total else ""
+    return el(
+        "div",
+        el(
+            "p",
+            el("b", found, data_sum="found"),
+            " found. Looked at ",
+            el("b", read, data_sum="read"),
+            of,
+            ", ",
+            el("span", units(page.units), data_sum="units"),
+            " units so far.",
+        ),
+        el("button", "Stop", class_="btn", type="button", hidden=True),
+        class_="looked",
+        role="status",
+        data_next=_following(view, page) or None,
+        data_found=len(page.items),
+        data_read=page.read,
+        data_units=page.units,
+    )
+
+
+def _following(view: PageView, page: ItemPage) -> str:
+    query = {n: one for n, one in view.query.items() if n not in ("ipk", "isk")}
+    return view.at("data", **{**query, "after": page.after}) if page.after else ""
 
 
 def _filter_form(view: PageView, table: TableSchema) -> Html:
@@ -164,11 +208,15 @@ def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
     return link(
         view.at("data", **query),
         view.chip(item.entity.name if item.entity else ""),
-        key,
         el(
             "span",
-            el("span", title, " ", el("small", summary(item, title, above))),
-            el("span", flag, class_="flag small"),
+            el(
+                "span",
+                el("bdi", title, class_="name") if title else None,
+                el("small", el("bdi", summary(item, title, above))),
+                el("span", flag, class_="flag small"),
+            ),
+            el("span", key, class_="line"),
             class_="what",
         ),
         el("span", size_with_unit(item.size), class_="size num muted"),
@@ -197,7 +245,11 @@ def summary(item: KnownItem, title: str, above: Collection[str]) -> str:
     for attribute in item.entity.attributes:
         value = item.values.get(attribute.field)
         dull = value in (None, "", [], title) or attribute.field in in_key
-        dull = dull or names_of(attribute.field, above) or attribute.type == "id"
+        dull = (
+            dull
+            or names_of(attribute.field, above)
+            or attribute.type in ("id", "binary", "binary_set")
+        )
         if dull or isinstance(value, dict | bool) or attribute.field == item.entity.version:
             continue
         words = value_text(value, attribute).removesuffix(" UTC")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -192,6 +193,11 @@ def plain(value: Mapping[str, Any]) -> Any:
     if kind in ("SS", "NS", "BS"):
         return sorted(content)
     return content
+
+
+def binary(content: str | bytes) -> bytes:
+    """The bytes of a binary, which clients give as they are or as base64."""
+    return b64decode(content) if isinstance(content, str) else bytes(content)
 
 
 def value_text(value: Any, attribute: AttributeSchema | None = None) -> str:

@@ -251,13 +251,13 @@ def _find(base: str, system: StudioSystem | None, hits: Child) -> Html:
         el(
             "p",
             el("b", "Nothing found"),
-            "A full key such as GROUP#g03 opens its partition.",
+            "A full key opens its partition; an id is tried in every key and index.",
             class_="empty",
             hidden=True,
         ),
         id="find",
         aria_label="Search",
-        data_ask=href(base, "s", system.slug, "find") if system is not None else None,
+        data_ask=href(base, "s", system.slug, "find") if system is not None else f"{base}/find",
     )
 
 

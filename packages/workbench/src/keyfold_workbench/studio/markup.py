@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import TypeAlias
 
-VOID = frozenset({"input", "link", "meta", "br"})
+VOID = frozenset({"input", "link", "meta", "br", "wbr"})
 DRAWN = frozenset({"rect", "path", "circle"})
 """SVG elements, which are self-closing."""
 

@@ -12,7 +12,17 @@ from keyfold_workbench.studio.findings import finding_list, findings_about
 from keyfold_workbench.studio.invocation import PatternArgument, PatternRun, arguments, invoke
 from keyfold_workbench.studio.markup import Html, el, text
 from keyfold_workbench.studio.notation import count, plural, units
-from keyfold_workbench.studio.parts import banner, code, empty, grid, head, link, panel, state
+from keyfold_workbench.studio.parts import (
+    banner,
+    code,
+    empty,
+    grid,
+    head,
+    link,
+    live_part,
+    panel,
+    state,
+)
 from keyfold_workbench.studio.reasons import (
     AccessPattern,
     entities_of,
@@ -23,6 +33,8 @@ from keyfold_workbench.studio.reasons import (
 from keyfold_workbench.studio.view import PageMissing, PageView
 
 OFFERED = 40
+RUN = "run"
+"""The part of the page that comes with the answer once the page is open."""
 
 
 def patterns(view: PageView) -> Html:
@@ -36,7 +48,12 @@ def patterns(view: PageView) -> Html:
     if chosen is None:
         raise PageMissing(f"Not found: pattern {name!r} in {view.system.title}.")
     declared = view.system.design.patterns.get(name) if view.system.design else None
-    body = _declared(view, chosen) if declared is None else _runnable(view, chosen, declared)
+    if declared is None:
+        body = _declared(view, chosen)
+    elif view.partial:
+        return _first_run(view, chosen, declared)
+    else:
+        body = _runnable(view, chosen, declared)
     return view.page(
         name,
         el("div", _list(view, chosen), el("div", body, class_="stack"), class_="cols list"),
@@ -105,15 +122,29 @@ def _declared(view: PageView, chosen: AccessPattern) -> Html:
     )
 
 
+def _first_run(view: PageView, chosen: AccessPattern, declared: Pattern[Any, Any]) -> Html:
+    """A pattern that was just opened, run with the values of its form."""
+    wanted = arguments(declared, view.query, view.system)
+    form = _form(view, chosen, wanted, show_problems=False)
+    if any(one.problem for one in wanted):
+        # Values come from the data, which may not have been looked at yet.
+        return live_part(RUN, form, lasting=view.system.survey.is_first_look)
+    ran = invoke(view.system, declared, wanted, "")
+    return live_part(RUN, form, answer(view, chosen, declared, wanted, ran), lasting=False)
+
+
 def _runnable(view: PageView, chosen: AccessPattern, declared: Pattern[Any, Any]) -> Html:
     wanted = arguments(declared, view.query, view.system)
     ran: PatternRun | None = None
     asked = "run" in view.query
+    form = _form(view, chosen, wanted, show_problems=asked)
+    if not asked and not view.query:
+        form = live_part(RUN, form)
     if asked and not any(one.problem for one in wanted):
         ran = invoke(view.system, declared, wanted, view.query.get("after", ""))
     return text(
         _title(view, chosen),
-        _form(view, chosen, wanted, show_problems=asked),
+        form,
         answer(view, chosen, declared, wanted, ran) if ran is not None else None,
         why(view, chosen),
         _findings(view, chosen.name),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from keyfold.design.schema import EntitySchema, Index, TableSchema
 from keyfold.design.template import Slot, Template
@@ -13,6 +15,14 @@ from keyfold_workbench.studio import layout
 from keyfold_workbench.studio.items import KnownItem, scalar
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.system import StudioSystem
+
+LONG_ID: Final = 16
+LONG_KEY: Final = 48
+"""The longest id, and key that no entity declares, that lists show whole."""
+LONGEST: Final = 100
+"""What is longer is shown whole nowhere, but on hover and when copied."""
+ENDS: Final = 4
+TIME: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class PageMissing(KeyfoldError):
@@ -134,14 +144,14 @@ class PageView:
         """A stored key, with the ids in it in the colours of what they name."""
         match = template.pattern.fullmatch(stored) if template is not None else None
         if match is None or entity is None:
-            return el("code", el("span", stored, class_="c"), class_="key")
+            return el("code", _short(stored, "c", LONG_KEY), class_="key")
         spans = sorted((match.span(name), name) for name in match.groupdict())
         parts: list[Child] = []
         end = 0
         for (start, stop), name in spans:
             parts.append(el("span", stored[end:start], class_="c") if start > end else None)
             colour = self._colour(entity, name)
-            parts.append(el("span", stored[start:stop], class_=f"v {colour}"))
+            parts.append(_short(stored[start:stop], f"v {colour}", LONG_ID))
             end = stop
         parts.append(el("span", stored[end:], class_="c") if end < len(stored) else None)
         return el("code", parts, class_="key")
@@ -178,7 +188,18 @@ class PageView:
         return palette.colour(palette.target(entity, field))
 
 
+def _short(shown: str, kind: str, most: int) -> Html:
+    """A text of which lists show the beginning and the end; whole on hover and when copied.
+
+    A time stays whole: its end says least.
+    """
+    if len(shown) <= most or (TIME.match(shown) and len(shown) < LONG_KEY):
+        return el("span", el("bdi", shown), class_=kind)
+    middle = el("span", shown[ENDS:-ENDS], class_="mid long" if len(shown) > LONGEST else "mid")
+    return el("span", shown[:ENDS], middle, shown[-ENDS:], class_=kind, title=shown)
+
+
 def _joined_keys(keys: Iterable[Html]) -> Html:
     """Attributes of a key, one after the other."""
-    separator = el("span", "›", class_="sep", aria_hidden="true")
+    separator = text(el("wbr"), el("span", "›", class_="sep", aria_hidden="true"))
     return text(*((separator if at else None, key) for at, key in enumerate(keys)))

@@ -14,7 +14,7 @@ from keyfold import Db
 from keyfold_engine.clients.recorder import ReadLimits, RecordedClient
 from keyfold_workbench.studio import Gate, StudioSystem, create_studio
 
-from .conftest import SCRIPT, TOKEN, CityClub
+from .conftest import SCRIPT, TOKEN, CityClub, Member
 
 CLUB = "/s/clubs/data?table=Clubs&pk=CLUB%23c1"
 
@@ -95,6 +95,41 @@ def test_items_of_an_entity_are_filtered_by_a_field(browser: TestClient) -> None
     assert re.findall(r"CLUB%23(c\d)&amp;isk=CLUB\" class=\"row", page) == ["c2"]
     nothing = words(browser.get("/s/clubs/data?entity=Club&field=name&value=nothing").text)
     assert "Nothing here" in nothing
+
+
+def test_a_filter_of_any_field_says_what_it_looked_at(browser: TestClient) -> None:
+    page = browser.get("/s/clubs/data?entity=Club&field=&value=row").text
+    assert re.findall(r"CLUB%23(c\d)&amp;isk=CLUB\" class=\"row", page) == ["c2"]
+    looked = re.search(r"1 found. Looked at (\d+) of (\d+), [\d.]+ units so far.", words(page))
+    assert looked is not None
+    assert looked[1] == looked[2], "the whole table"
+
+
+def test_a_filter_reads_on_from_where_it_was(browser: TestClient, db: Db) -> None:
+    for number in range(120):
+        db.create(Member(club_id="c1", member_id=f"x{number:03}", name=f"Member {number}"))
+    address, found = f"{CLUB}&value=member", []
+    while address:
+        part = browser.get(address, headers={"x-part": "1"}).text
+        found += re.findall(r'data-kind="(\w+)"', part)
+        following = re.search(r'data-next="([^"]*)"', part)
+        address = html.unescape(following[1]) if following else ""
+    assert found.count("Member") >= 120
+
+
+def test_what_no_key_finds_is_looked_for_in_the_whole_table(browser: TestClient) -> None:
+    page = browser.get("/s/clubs/find?q=no+such+thing", headers={"x-part": "1"}).text
+    assert "Search all" in page
+    assert re.search(r"about \d+ units", page)
+    found = re.search(r'href="([^"]*entity=%2A[^"]*)"', page)
+    assert found is not None
+    assert "0 found. Looked at" in words(browser.get(html.unescape(found[1])).text)
+
+
+def test_the_search_of_the_start_page_looks_into_every_system(browser: TestClient) -> None:
+    page = browser.get("/find?q=rowing", headers={"x-part": "1"}).text
+    assert "CLUB%23c2" in page
+    assert "of Clubs" in page
 
 
 def test_only_the_detail_is_sent_to_the_script(browser: TestClient) -> None:

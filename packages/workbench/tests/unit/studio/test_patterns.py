@@ -40,6 +40,16 @@ def test_pages_follow_one_another(browser: TestClient) -> None:
     assert "CLUB%23c2" in following
 
 
+def test_a_pattern_opens_with_its_answer_to_come(browser: TestClient) -> None:
+    page = browser.get(FEED).text
+    assert '<div id="run" class="stack" data-live>' in page
+    assert "A million calls" not in page
+    answered = browser.get(FEED, headers={"x-part": "run"}).text
+    assert 'value="paris"' in answered
+    assert "Items 1 Requests 1 of 1 allowed" in words(answered)
+    assert "data-live" not in answered
+
+
 def test_a_wrong_value_is_said_at_its_field_and_stays(browser: TestClient) -> None:
     page = browser.get(f"{FEED}?city_id=rome&limit=many&run=1").text
     assert 'aria-invalid="true"' in page

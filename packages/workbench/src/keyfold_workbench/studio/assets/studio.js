@@ -34,24 +34,27 @@ const say = (words) => {
 };
 
 /* Tabs: left and right move, the panel follows. */
-for (const tabs of $$('[role="tablist"]')) {
-  const all = $$('[role="tab"]', tabs);
-  const show = (tab) => {
-    for (const one of all) {
-      const on = one === tab;
-      one.setAttribute("aria-selected", on);
-      one.tabIndex = on ? 0 : -1;
-      $("#" + one.getAttribute("aria-controls")).hidden = !on;
-    }
-  };
-  tabs.addEventListener("click", (e) => { const t = e.target.closest('[role="tab"]'); if (t) show(t); });
-  tabs.addEventListener("keydown", (e) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
-    if (!step) return;
-    const next = all[(all.indexOf(document.activeElement) + step + all.length) % all.length];
-    next.focus(); show(next);
-  });
-}
+const wireTabs = (place) => {
+  for (const tabs of $$('[role="tablist"]', place)) {
+    const all = $$('[role="tab"]', tabs);
+    const show = (tab) => {
+      for (const one of all) {
+        const on = one === tab;
+        one.setAttribute("aria-selected", on);
+        one.tabIndex = on ? 0 : -1;
+        $("#" + one.getAttribute("aria-controls")).hidden = !on;
+      }
+    };
+    tabs.addEventListener("click", (e) => { const t = e.target.closest('[role="tab"]'); if (t) show(t); });
+    tabs.addEventListener("keydown", (e) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+      if (!step) return;
+      const next = all[(all.indexOf(document.activeElement) + step + all.length) % all.length];
+      next.focus(); show(next);
+    });
+  }
+};
+wireTabs(document);
 
 /* Parts of a page come from the same address; an answer that is overtaken is dropped. */
 let asked = 0;
@@ -96,7 +99,7 @@ if (list) {
   $("[data-back]")?.addEventListener("click", () => (history.state === "item" ? history.back() : close()));
   list.addEventListener("click", (e) => {
     const row = e.target.closest(".row");
-    if (!row || e.ctrlKey || e.metaKey || e.shiftKey) return;
+    if (!split || !row || e.ctrlKey || e.metaKey || e.shiftKey) return;
     e.preventDefault();
     select(row); open();
   });
@@ -115,6 +118,41 @@ if (list) {
     chip.setAttribute("aria-pressed", on);
     $$(".row", list).filter((r) => r.dataset.kind === chip.dataset.show).forEach((r) => { r.hidden = !on; });
   });
+}
+
+/* A filter reads on to its end, to Stop, or to a bill that somebody should agree to. */
+const looked = $(".looked[data-next]"), MOST_FOUND = 300, MOST_UNITS = 1000;
+if (looked && list) {
+  const stop = $("button", looked);
+  let on = true;
+  stop.hidden = false;
+  const sum = { found: +looked.dataset.found, read: +looked.dataset.read, units: +looked.dataset.units };
+  const readOn = async () => {
+    on = true;
+    for (let spent = 0; on && looked.dataset.next && sum.found < MOST_FOUND && spent < MOST_UNITS;) {
+      const answer = await fetch(looked.dataset.next, { headers: { "X-Part": "1" }, credentials: "same-origin" }).catch(() => null);
+      if (!answer?.ok) { say("The backend does not answer"); break; }
+      const came = document.createElement("template");
+      came.innerHTML = await answer.text();
+      const { next = "", ...took } = $(".looked", came.content).dataset;
+      for (const name of Object.keys(sum)) {
+        sum[name] += +took[name];
+        $(`[data-sum="${name}"]`, looked).textContent = sum[name].toLocaleString("en", { maximumFractionDigits: 1 });
+      }
+      spent += +took.units;
+      looked.dataset.next = next;
+      list.append(...$$(".row", came.content));
+    }
+    stop.textContent = "Read on";
+    stop.hidden = !looked.dataset.next;
+    on = false;
+  };
+  stop.addEventListener("click", () => {
+    if (on) { on = false; return; }
+    stop.textContent = "Stop";
+    readOn();
+  });
+  readOn();
 }
 
 /* Copy: the text of an element, or a text of the button's own. */
@@ -314,11 +352,12 @@ const renew = async () => {
       const opened = $$("details", old).map((d) => d.open);
       $$("details", next).forEach((d, at) => { d.open ||= opened[at]; });
       old.replaceWith(next);
+      wireTabs(next);
     }
   } catch { say("The studio does not answer."); wait = 5000; }
   setTimeout(renew, wait);
 };
-if ($("[data-live]")) setTimeout(renew, 1000);
+if ($("[data-live]")) setTimeout(renew, $("#run") ? 0 : 1000);
 
 /* What ran in this browser, kept here only. */
 const ran = $("#history");

@@ -1,0 +1,72 @@
+"""A stored value on a page: a tree for maps and lists, size and beginning for binary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from keyfold.design.schema import AttributeSchema
+from keyfold_workbench.studio.items import binary, plain, value_text
+from keyfold_workbench.studio.markup import Child, Html, el, text
+from keyfold_workbench.studio.notation import plural
+from keyfold_workbench.studio.parts import link
+
+MOST: Final = 100
+"""The entries of a map or list that are shown."""
+PREVIEW: Final = 48
+TYPES: Final = {
+    "S": "string",
+    "N": "number",
+    "BOOL": "boolean",
+    "NULL": "null",
+    "B": "binary",
+    "SS": "set of texts",
+    "NS": "set of numbers",
+    "BS": "set of binary",
+}
+BEGINS: Final = (
+    (b"\x89PNG", "PNG"),
+    (b"\xff\xd8\xff", "JPEG"),
+    (b"GIF8", "GIF"),
+    (b"%PDF", "PDF"),
+    (b"PK\x03\x04", "ZIP"),
+    (b"\x1f\x8b", "gzip"),
+)
+
+
+def shown(value: Mapping[str, Any], attribute: AttributeSchema | None, download: str) -> Html:
+    """A wire value; `download` is where the bytes of a binary are."""
+    ((kind, content),) = value.items()
+    if kind in ("M", "L") and content:
+        return el("div", _tree(None, value, is_open=True), class_="tree")
+    if kind == "B":
+        return _binary(binary(content), download)
+    if kind == "BS":
+        return text(", ".join(plural(len(binary(one)), "byte") for one in content))
+    return el("bdi", value_text(plain(value), attribute))
+
+
+def _tree(name: str | None, value: Mapping[str, Any], *, is_open: bool = False) -> Html:
+    ((kind, content),) = value.items()
+    label: Child = None if name is None else (el("bdi", name, class_="n"), " ")
+    if kind not in ("M", "L"):
+        says = plural(len(binary(content)), "byte") if kind == "B" else value_text(plain(value))
+        return text(label, el("bdi", says), el("span", TYPES[kind], class_="ty"))
+    entries = list(content.items()) if kind == "M" else list(enumerate(content))
+    said = f"map, {plural(len(entries), 'field')}" if kind == "M" else f"list of {len(entries)}"
+    held = [el("li", _tree(str(at), one)) for at, one in entries[:MOST]]
+    if len(entries) > MOST:
+        held.append(el("li", f"{len(entries) - MOST:,} more: see Wire JSON", class_="muted"))
+    summary = el("summary", label, el("span", said, class_="ty"))
+    return el("details", summary, el("ul", held), open=is_open)
+
+
+def _binary(content: bytes, download: str) -> Html:
+    named = next((name for begin, name in BEGINS if content.startswith(begin)), "")
+    says = plural(len(content), "byte") + (f", {named} by its first bytes" if named else "")
+    rows = (content[at : at + 16] for at in range(0, min(len(content), PREVIEW), 16))
+    lines = "\n".join(f"{at * 16:08x}  {row.hex(' ')}" for at, row in enumerate(rows))
+    return text(
+        el("span", says, " ", link(download, "Download", class_="link", download=True)),
+        el("pre", lines, class_="hex", tabindex="0") if lines else None,
+    )
