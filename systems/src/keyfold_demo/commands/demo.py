@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 HELP = "Run whole systems on one data file: REST, GraphQL, and a DynamoDB endpoint."
+EXAMPLES = ("keyfold demo",)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

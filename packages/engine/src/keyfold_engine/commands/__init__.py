@@ -28,6 +28,8 @@ class Command(Protocol):
     """The interface of a command module."""
 
     HELP: str
+    EXAMPLES: tuple[str, ...]
+    """Command lines; those of an action stand at the end of its help too."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None: ...
 
@@ -41,6 +43,10 @@ class _Help(argparse.HelpFormatter):
 
     def __init__(self, prog: str, **options: Any) -> None:
         super().__init__(prog, **{"width": _columns() - 2, **options})
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Examples keep their lines."""
+        return text if "\n" in text else super()._fill_text(text, width, indent)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -129,6 +135,11 @@ class Program:
         chosen = self.command(name)
         parser = _Parser(prog=f"{self.name} {name}", description=chosen.HELP)
         chosen.configure(parser)
+        parser.epilog = _examples(chosen.EXAMPLES)
+        actions = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
+        for action, made in ((n, p) for one in actions for n, p in one.choices.items()):
+            begins = f"{self.name} {name} {action}"
+            made.epilog = _examples([one for one in chosen.EXAMPLES if one.startswith(begins)])
         return parser
 
     def _dispatch(self, given: list[str]) -> int:
@@ -159,6 +170,12 @@ class Program:
                 lines += ["", f"{title}:"]
                 lines += [f"  {name:<12}{self.command(name).HELP}" for name in present]
         return "\n".join([*lines, "", f"Run `{self.name} COMMAND --help` for details."])
+
+
+def _examples(lines: Sequence[str]) -> str:
+    return "\n".join(
+        ["Example:" if len(lines) == 1 else "Examples:", *(f"  {one}" for one in lines)]
+    )
 
 
 def modules_of(package: str) -> dict[str, str]:

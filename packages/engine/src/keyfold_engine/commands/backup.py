@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 HELP = "Back up a data file while it is in use."
+EXAMPLES = ("keyfold backup app.db app-backup.db",)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -15,14 +15,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from keyfold_engine.commands._progress import progress
     from keyfold_engine.engine.storage.online_backup import back_up_file
 
-    back_up_file(args.file, args.to, _show if sys.stderr.isatty() else lambda _done, _all: None)
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
+    with progress("backup", "pages") as show:
+        back_up_file(args.file, args.to, lambda done, _all: show(done) if show else None)
     print(f"{args.to}: {args.to.stat().st_size:,} bytes")
     return 0
-
-
-def _show(done: int, all: int) -> None:
-    print(f"\r{done:,} of {all:,} pages", end="", file=sys.stderr, flush=True)

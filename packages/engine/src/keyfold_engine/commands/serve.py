@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from keyfold_engine.wire.settings import ServerSettings
 
 HELP = "Serve DynamoDB's API on a data file, for every DynamoDB tool."
+EXAMPLES = ("keyfold serve --data app.db --port 8000",)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -6,6 +6,7 @@ import argparse
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from keyfold.cli._output import add_format, print_json
 from keyfold.cli._target import add_target
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def configure(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     text = "List dead letters: records that failed permanently, oldest first."
     letters = commands.add_parser("letters", help=text, description=text)
     add_target(letters)
+    add_format(letters)
     one = letters.add_mutually_exclusive_group()
     for name, says in (
         ("show", "show this letter with its record and traceback"),
@@ -34,13 +36,18 @@ def run(db: Db, args: argparse.Namespace) -> int:
         return _show(_one(db, args.show))
     if args.replay or args.drop:
         return _decide(db, args.replay or args.drop, dropping=bool(args.drop))
-    return _list(db)
+    return _list(db, args.format)
 
 
-def _list(db: Db) -> int:
+def _list(db: Db, form: str) -> int:
     from keyfold.streams import letters
 
-    for letter in db.run(letters(db.context)):
+    found = db.run(letters(db.context))
+    if form == "json":
+        names = ("id", "at", "effect", "reason")
+        print_json([{name: getattr(one, name) for name in names} for one in found])
+        return 0
+    for letter in found:
         at = datetime.fromtimestamp(letter.at, UTC)
         print(f"{letter.id}  {at:%Y-%m-%d %H:%M:%S}  {letter.effect}  {letter.reason}")
     return 0

@@ -7,7 +7,10 @@ import re
 from pathlib import Path
 
 from keyfold import settings
+from keyfold.cli._output import add_format
 from keyfold.cli._target import add_design
+
+REPORTS = ("diff", "status", "list", "history", "check")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
             help="folder of the snapshot and the plans (default: migrations)",
         )
         settings.add_flags(made, *flags)
+        if name in REPORTS:
+            add_format(made)
         return made
 
     naming = ("table_prefix", "table_names")

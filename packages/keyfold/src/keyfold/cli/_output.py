@@ -9,6 +9,21 @@ from pathlib import Path
 from keyfold.errors import KeyfoldError
 
 
+def add_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="output format (default: text)"
+    )
+
+
+def print_json(value: object) -> None:
+    """A report for programs; there is one also where there is nothing to report."""
+    import orjson
+
+    from keyfold.design.formats import text_of
+
+    print(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=text_of).decode())
+
+
 def add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", "-o", type=Path, metavar="FILE", help="where to write the design file"

@@ -37,19 +37,3 @@ class _Lines:
         if now >= due:
             self._next[progress.job] = now + LINE_SECONDS
             print(json.dumps(progress.as_data()), file=sys.stderr, flush=True)
-
-
-def counting(noun: str) -> Callable[[int], None] | None:
-    """A counter on the terminal; None if standard error is not one."""
-    if not sys.stderr.isatty():
-        return None
-
-    def show(number: int) -> None:
-        print(f"\r{number:,} {noun}", end="", file=sys.stderr, flush=True)
-
-    return show
-
-
-def end_of_line() -> None:
-    if sys.stderr.isatty():
-        print(file=sys.stderr)

@@ -93,6 +93,13 @@ def _missing_file(backend: str) -> str | None:
     return None if path == ":memory:" or Path(path).exists() else path
 
 
+def items_of(db: Db) -> int:
+    """About how many items the tables of a design have, for progress."""
+    names = [db.context.physical(table) for table in db.context.design.schema.tables]
+    described = (db.client.call("DescribeTable", {"TableName": name}) for name in names)
+    return sum(int(one["Table"].get("ItemCount", 0)) for one in described)
+
+
 def open_db(args: argparse.Namespace) -> Db:
     """The design on its backend; the caller closes it."""
     from keyfold.review.draft.declarations import running_design

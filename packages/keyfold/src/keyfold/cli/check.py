@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from keyfold.review.check.report import Fix, Review
 
 HELP = "Review a design as an expert would."
+EXAMPLES = (
+    "keyfold check app.design:design",
+    "keyfold check design.yaml --format sarif --output findings.sarif",
+)
 FORMATS = ("text", "json", "sarif")
 
 

@@ -11,6 +11,7 @@ from keyfold.cli._target import add_design, design_target, known_target
 from keyfold.cli.check import add_report_flags, finish
 
 HELP = "Write a design's document or its design file; compare a hand-written document with it."
+EXAMPLES = ("keyfold docs design.yaml -o DESIGN.html",)
 DOCUMENTS = (".md", ".markdown")
 LANGUAGES = ("design", "workload", "event")
 

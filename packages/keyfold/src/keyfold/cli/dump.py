@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from keyfold_engine.clients import Client
 
 HELP = "Write a table's items to a directory, in the format of DynamoDB's exports to S3."
+EXAMPLES = ("keyfold dump app.db Orders export",)
 
 # Members of DescribeTable that CreateTable does not accept.
 _TABLE_MEMBERS = (
@@ -37,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
     from keyfold.cli._target import existing
     from keyfold_engine.clients import connect
+    from keyfold_engine.commands._progress import counted, progress
     from keyfold_engine.features.transfer import exports
 
     client = connect(existing(args.database))
@@ -52,8 +54,9 @@ def run(args: argparse.Namespace) -> int:
             "tableId": table["TableId"],
             "exportType": "FULL_EXPORT",
         }
-        with _bodies(client, args.table) as bodies:
-            written = exports.write(args.directory, export, bodies, description)
+        total = int(table.get("ItemCount", 0))
+        with _bodies(client, args.table) as bodies, progress("dump", "items", total) as show:
+            written = exports.write(args.directory, export, counted(bodies, show), description)
         definition = args.directory / exports.FOLDER / export / exports.DEFINITION
         definition.write_bytes(orjson.dumps(_creation(table), option=orjson.OPT_INDENT_2))
     finally:

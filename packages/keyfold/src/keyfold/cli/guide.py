@@ -12,6 +12,10 @@ from typing import Any
 from keyfold import settings
 
 HELP = "Print a compact reference of the language and its commands, the settings, or completion."
+EXAMPLES = (
+    "keyfold guide",
+    "keyfold guide --settings",
+)
 SHELLS = ("bash", "zsh", "fish")
 
 LONGEST_SIGNATURE = 300

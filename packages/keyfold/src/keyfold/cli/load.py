@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from keyfold_engine.clients import Client
 
 HELP = "Load an export, or rows of CSV or JSON lines, into a table."
+EXAMPLES = (
+    "keyfold load app.db Orders export",
+    'keyfold load app.db Order orders.csv --design app.design:design --map "Order Id=order_id"',
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +43,7 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.runtime.flow import run_by
     from keyfold.runtime.walk import write_batches
     from keyfold_engine.clients import connect
+    from keyfold_engine.commands._progress import counted, progress
     from keyfold_engine.features.transfer import exports
 
     if args.design:
@@ -53,7 +59,8 @@ def run(args: argparse.Namespace) -> int:
             (args.table, {"PutRequest": {"Item": orjson.loads(body)}})
             for body in exports.read(args.directory)
         )
-        count = run_by(client.call, write_batches(puts))
+        with progress("load", "items", partial(_expected, args.directory)) as show:
+            count = run_by(client.call, write_batches(counted(puts, show)))
     finally:
         client.close()
     print(f"{count} items in {args.table}")
@@ -63,11 +70,11 @@ def run(args: argparse.Namespace) -> int:
 def _load_rows(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
-    from keyfold.cli._progress import counting, end_of_line
     from keyfold.errors import KeyfoldError
     from keyfold.review.draft.declarations import design_of
     from keyfold.rows.item_writer import store
     from keyfold.rows.row_files import RowReader
+    from keyfold_engine.commands._progress import progress
 
     current = replace(settings.from_arguments(args), backend=reachable(args.database))
     design = design_of(args.design)
@@ -84,10 +91,23 @@ def _load_rows(args: argparse.Namespace) -> int:
     if problems:
         told = "\n  ".join(problems)
         raise KeyfoldError(f"nothing was written:\n  {told}")
-    count = store(design, rows.entities(), current, progress=counting("rows written"))
-    end_of_line()
+    with progress("load", "rows") as show:
+        count = store(design, rows.entities(), current, progress=show)
     print(f"{count} {args.table} items in {args.database}")
     return 0
+
+
+def _expected(directory: Path) -> int:
+    """How many items an export has, if its summary says so."""
+    import orjson
+
+    from keyfold_engine.features.transfer import exports
+
+    found = sorted(directory.rglob(exports.SUMMARY)) if directory.is_dir() else []
+    try:
+        return int(orjson.loads(found[0].read_bytes())["itemCount"]) if len(found) == 1 else 0
+    except (ValueError, KeyError, TypeError):
+        return 0
 
 
 def _create_if_missing(client: Client, name: str, directory: Path) -> None:

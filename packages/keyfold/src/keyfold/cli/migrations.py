@@ -8,10 +8,11 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import replace
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from keyfold import settings
 from keyfold.cli._migration_flags import configure
+from keyfold.cli._output import print_json
 from keyfold.cli._progress import reporter
 from keyfold.cli._target import design_target, existing, existing_or_empty, reachable
 
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
     from keyfold.migrations import Backend, Migration, MigrationStatus, Migrator
 
 HELP = "Plan a change of tables and items, apply it under traffic, or roll it back."
+EXAMPLES = (
+    "keyfold migrations snapshot app.design:design",
+    "keyfold migrations diff app.design:design --backend app.db",
+    "keyfold migrations plan orders-by-season --backend app.db",
+    "keyfold migrations apply orders-by-season --dry-run --backend app.db",
+    "keyfold migrations status --backend app.db --format json",
+    "keyfold migrations list --backend app.db",
+    "keyfold migrations history orders-by-season --backend app.db",
+    "keyfold migrations show orders-by-season",
+    "keyfold migrations rollback orders-by-season --backend app.db",
+    "keyfold migrations check app.design:design --backend app.db",
+)
 SNAPSHOT = "schema.json"
 PATIENCE_SECONDS = 2.0
 __all__ = ["HELP", "configure", "run"]
@@ -51,6 +64,9 @@ def _snapshot(args: argparse.Namespace) -> int:
 
 
 def _diff(args: argparse.Namespace) -> int:
+    if args.format == "json":
+        print_json(dict(_differences(args)))
+        return 0
     for title, changes in _differences(args):
         print(f"{title}: {'nothing' if not changes else ''}".rstrip())
         for change in changes:
@@ -60,6 +76,9 @@ def _diff(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> int:
     found = [(title, changes) for title, changes in _differences(args) if changes]
+    if args.format == "json":
+        print_json({"agree": not found, "differences": dict(found)})
+        return 1 if found else 0
     for title, changes in found:
         print(f"{title}:")
         for change in changes:
@@ -185,12 +204,17 @@ def _print_estimate(args: argparse.Namespace) -> None:
 
 
 def _history(args: argparse.Namespace) -> int:
+    told: dict[str, list[str]] = {}
     for plan in [args.plan] if args.plan else _plans(args):
         args.plan = plan
         migrator = _migrator(args, existing_or_empty)
-        print(f"{migrator.migration.name}:")
-        for change in migrator.store.history() if migrator.store.exists() else ():
-            print(f"  {change}")
+        kept = migrator.store.history() if migrator.store.exists() else ()
+        told[migrator.migration.name] = [str(change) for change in kept]
+    if args.format == "json":
+        print_json(told)
+        return 0
+    for name, changes in told.items():
+        print("\n  ".join([f"{name}:", *changes]))
     return 0
 
 
@@ -208,9 +232,15 @@ def _plans(args: argparse.Namespace) -> list[str]:
 
 
 def _list(args: argparse.Namespace) -> int:
+    phases: dict[str, str] = {}
     for plan in _plans(args):
         args.plan = plan
-        print(f"{plan}: {_read_status(args).state.phase}")
+        phases[plan] = _read_status(args).state.phase
+    if args.format == "json":
+        print_json(phases)
+        return 0
+    for plan, phase in phases.items():
+        print(f"{plan}: {phase}")
     return 0
 
 
@@ -223,20 +253,33 @@ def _show_plan(args: argparse.Namespace) -> int:
 
 
 def _status(args: argparse.Namespace) -> int:
-    if args.plan:
-        return _status_of(args)
-    worst = 0
-    for plan in _plans(args):
+    found = []
+    for plan in [args.plan] if args.plan else _plans(args):
         args.plan = plan
-        worst = max(worst, _status_of(args))
-    return worst
+        found.append(_read_status(args))
+    if args.format == "json":
+        print_json([_status_data(status) for status in found])
+    else:
+        for status in found:
+            _show_status(status)
+    return 1 if any(status.problems for status in found) else 0
 
 
-def _status_of(args: argparse.Namespace) -> int:
-    status = _read_status(args)
-    state = status.state
-    print(f"{status.name}: {state.phase}")
-    print(f"  writes go to the {state.writes} side")
+def _status_data(status: MigrationStatus) -> dict[str, Any]:
+    return {
+        "plan": status.name,
+        "phase": status.state.phase,
+        "writes": status.state.writes,
+        "lag_seconds": status.lag,
+        "segments": dict(status.segments),
+        "applications": status.routers,
+        "problems": [str(problem) for problem in status.problems],
+    }
+
+
+def _show_status(status: MigrationStatus) -> None:
+    print(f"{status.name}: {status.state.phase}")
+    print(f"  writes go to the {status.state.writes} side")
     if status.lag is not None:
         print(f"  copying is {status.lag:.1f} s behind")
     for part, progress in status.segments.items():
@@ -245,7 +288,6 @@ def _status_of(args: argparse.Namespace) -> int:
     print(f"  {status.routers} applications follow")
     for problem in status.problems:
         print(f"  problem: {problem}")
-    return 1 if status.problems else 0
 
 
 def _read_status(args: argparse.Namespace) -> MigrationStatus:

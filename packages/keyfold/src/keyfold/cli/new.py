@@ -11,6 +11,10 @@ from keyfold.cli._output import write_output
 from keyfold.errors import KeyfoldError
 
 HELP = "Start a project, or write the Python declaration of a design file."
+EXAMPLES = (
+    "keyfold new my-tasks",
+    "keyfold new design.yaml -o design.py",
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

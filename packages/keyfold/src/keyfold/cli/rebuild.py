@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from functools import partial
 
-from keyfold.cli._progress import counting, end_of_line
-from keyfold.cli._target import add_target, open_db
+from keyfold.cli._output import add_format, print_json
+from keyfold.cli._target import add_target, items_of, open_db
+from keyfold_engine.commands._progress import progress
 
 HELP = "Rebuild pointers, counters and other structures, online."
+EXAMPLES = ('keyfold rebuild app.design:design --backend app.db --only "counter Post.likes"',)
 DRIFT = 1
 
 
@@ -16,6 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", action="append", default=[], metavar="STRUCTURE", help="only this structure"
     )
+    add_format(parser)
     parser.add_argument("--rate", type=float, metavar="N", help="at most N fixes a second")
 
 
@@ -26,15 +31,19 @@ def run(args: argparse.Namespace) -> int:
     with open_db(args) as db:
         resumed = db.run(resume(db.context))
         if resumed:
-            print(f"{resumed} shards had lost records; their consumers continue from now")
-        report = rebuild(
-            db,
-            args.only,
-            settle=Consumer(db).catch_up,
-            per_second=args.rate,
-            progress=counting("items"),
-        )
-        end_of_line()
+            says = f"{resumed} shards had lost records; their consumers continue from now"
+            print(says, file=sys.stderr)
+        with progress("rebuild", "items", partial(items_of, db)) as show:
+            report = rebuild(
+                db,
+                args.only,
+                settle=Consumer(db).catch_up,
+                per_second=args.rate,
+                progress=show,
+            )
+    if args.format == "json":
+        print_json(report.as_data())
+        return 0 if report.clean else DRIFT
     for drift in report.drifts:
         print(drift)
     print(report)

@@ -8,13 +8,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from keyfold.cli._progress import counting, end_of_line
-from keyfold.cli._target import add_target, open_db
+from keyfold.cli._output import add_format, print_json
+from keyfold.cli._target import add_target, items_of, open_db
+from keyfold_engine.commands._progress import progress
 
 if TYPE_CHECKING:
     from keyfold.maintain import Drift
 
 HELP = "Repair drift: shows the plan, and writes only with --apply."
+EXAMPLES = (
+    "keyfold repair app.design:design --backend app.db",
+    "keyfold repair app.design:design --backend app.db --apply",
+)
 LEFT = 1
 
 
@@ -32,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="DIRECTORY",
         help="put items that cannot be read into files there, for `keyfold load`, and delete them",
     )
+    add_format(parser)
     parser.add_argument("--rate", type=float, metavar="N", help="at most N fixes a second")
 
 
@@ -45,15 +51,25 @@ def run(args: argparse.Namespace) -> int:
     with open_db(args) as db:
         # A stream structure may seem wrong while records are waiting.
         settle = Consumer(db).catch_up
-        report = verify(db, only=args.only, progress=counting("items"), settle=settle)
-        end_of_line()
+        with progress("repair", "items", partial(items_of, db)) as show:
+            report = verify(db, only=args.only, progress=show, settle=settle)
+        as_json = args.format == "json"
+        if not args.apply and as_json:
+            plans = [{**one.as_data(), "repair": str(plan(one))} for one in report.drifts]
+            print_json({**report.as_data(), "drifts": plans})
+            return 0 if report.clean else LEFT
         if not args.apply:
             for drift in report.drifts:
                 print(f"{drift}\n  {plan(drift)}")
             print(report if report.clean else f"{report}; nothing was changed, see --apply")
             return 0 if report.clean else LEFT
         put_away = partial(_append_item, args.quarantine) if args.quarantine else None
-        done = repair(db, report, per_second=args.rate, on_fix=_show, quarantine=put_away)
+        on_fix = _ignore if as_json else _show
+        done = repair(db, report, per_second=args.rate, on_fix=on_fix, quarantine=put_away)
+    if as_json:
+        left = [{**drift.as_data(), "why": why} for drift, why in done.left]
+        print_json({"fixed": done.fixed, "already_correct": done.right, "left": left})
+        return LEFT if done.left or report.truncated else 0
     right = f", {done.right} already correct" if done.right else ""
     print(f"{done.fixed} fixed{right}, {len(done.left)} left")
     return LEFT if done.left or report.truncated else 0
@@ -68,6 +84,10 @@ def _append_item(directory: Path, table: str, item: dict[str, Any]) -> None:
         file.write(orjson.dumps({"Item": item}) + b"\n")
         file.flush()
         os.fsync(file.fileno())
+
+
+def _ignore(_drift: Drift, _outcome: str) -> None:
+    """The summary says it."""
 
 
 def _show(drift: Drift, outcome: str) -> None:

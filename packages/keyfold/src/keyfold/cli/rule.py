@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 HELP = "Explain a rule of the reviewer, or list all of them."
+EXAMPLES = ("keyfold rule K4",)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

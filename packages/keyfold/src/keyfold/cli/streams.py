@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from keyfold.cli import _letters
+from keyfold.cli._output import add_format, print_json
 from keyfold.cli._target import add_target, open_db
 
 if TYPE_CHECKING:
@@ -15,6 +17,12 @@ if TYPE_CHECKING:
     from keyfold.streams import Outcome, Sink
 
 HELP = "Consume the change streams of a design's tables; look at records that failed."
+EXAMPLES = (
+    "keyfold streams run app.design:design --backend app.db",
+    "keyfold streams status app.design:design --backend app.db --format json",
+    "keyfold streams events app.design:design --backend app.db",
+    "keyfold streams letters app.design:design --backend app.db --replay all",
+)
 BEHIND = 1
 
 
@@ -39,10 +47,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     running.add_argument("--once", action="store_true", help="stop at the end of the streams")
     text = "Show shards, their owners and lag, dead letters and waiting events."
-    add_target(commands.add_parser("status", help=text, description=text))
+    shown = commands.add_parser("status", help=text, description=text)
+    add_target(shown)
+    add_format(shown)
     text = "List undelivered events, or drop one."
     events = commands.add_parser("events", help=text, description=text)
     add_target(events)
+    add_format(events)
     events.add_argument("--drop", metavar="ID", help="drop this event and continue with later ones")
     _letters.configure(commands)
 
@@ -52,8 +63,8 @@ def run(args: argparse.Namespace) -> int:
         if args.action == "letters":
             return _letters.run(db, args)
         if args.action == "events":
-            return _events(db, args.drop)
-        return _run(db, args) if args.action == "run" else _status(db)
+            return _events(db, args)
+        return _run(db, args) if args.action == "run" else _status(db, args.format)
 
 
 def _run(db: Db, args: argparse.Namespace) -> int:
@@ -91,16 +102,19 @@ def _sinks(args: argparse.Namespace) -> list[Sink]:
     ]
 
 
-def _events(db: Db, dropped: str | None) -> int:
+def _events(db: Db, args: argparse.Namespace) -> int:
     import orjson
 
     from keyfold.streams import forget, waiting
 
-    if dropped is not None:
-        db.run(forget(db.context, dropped))
-        print(f"{dropped}  dropped")
+    if args.drop is not None:
+        db.run(forget(db.context, args.drop))
+        print(f"{args.drop}  dropped")
         return 0
     events = db.run(waiting(db.context))
+    if args.format == "json":
+        print_json([{"id": e.id, "at": e.at, "name": e.name, "payload": e.payload} for e in events])
+        return 0
     for event in events:
         payload = orjson.dumps(event.payload).decode()
         print(f"{event.id}  {event.at:%Y-%m-%d %H:%M:%S}  {event.name}  {payload}")
@@ -109,10 +123,15 @@ def _events(db: Db, dropped: str | None) -> int:
     return 0
 
 
-def _status(db: Db) -> int:
+def _status(db: Db, form: str) -> int:
     from keyfold.streams import Consumer, status
 
     now = db.run(status(db.context))
+    troubled = now.dead_letters or any(shard.lost for shard in now.shards)
+    if form == "json":
+        unread = list(Consumer(db).tables) if not now.shards else []
+        print_json({**asdict(now), "lag_seconds": now.lag_seconds, "never_read": unread})
+        return BEHIND if troubled or unread else 0
     if not now.shards and (tables := Consumer(db).tables):
         print(f"no consumer has read the stream of {', '.join(tables)} yet: keyfold streams run")
         return BEHIND
@@ -126,7 +145,6 @@ def _status(db: Db) -> int:
         f"{len(now.shards)} shards, lag {now.lag_seconds:.0f} s, "
         f"{now.dead_letters} dead letters, {now.waiting_events} waiting events"
     )
-    troubled = now.dead_letters or any(shard.lost for shard in now.shards)
     return BEHIND if troubled else 0
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from keyfold.review.typed_module import TypedModule
 
 HELP = "Write the types of a design's entities, for type checkers and editors."
+EXAMPLES = ("keyfold types app.design:design",)
 SECONDS_BETWEEN_LOOKS = 0.3
 LINES_SHOWN = 12
 

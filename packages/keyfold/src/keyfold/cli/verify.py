@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
-from keyfold.cli._progress import counting, end_of_line
-from keyfold.cli._target import add_target, open_db
+from keyfold.cli._output import add_format, print_json
+from keyfold.cli._target import add_target, items_of, open_db
+from keyfold_engine.commands._progress import progress
 
 HELP = "Recompute pointers, counters, edges, unique values, feeds and index keys; report drift."
+EXAMPLES = (
+    "keyfold verify app.design:design --backend app.db",
+    "keyfold verify design.yaml --backend dynamodb://eu-west-1 --format json",
+)
 DRIFT = 1
 
 
@@ -20,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="STRUCTURE",
         help="only this one, as 'pointer HangoutPointer', 'counter Post.likes' or 'index'",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object per drift")
+    add_format(parser)
     parser.add_argument("--drain", action="store_true", help="first process the streams up to now")
     parser.add_argument(
         "--limit",
@@ -31,46 +37,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    import orjson
-
-    from keyfold.design.formats import text_of
     from keyfold.maintain import verify
     from keyfold.streams import Consumer
 
-    with open_db(args) as db:
+    with open_db(args) as db, progress("verify", "items", partial(items_of, db)) as show:
         report = verify(
             db,
             only=args.only,
             limit=args.limit,
-            progress=counting("items"),
+            progress=show,
             settle=Consumer(db).catch_up if args.drain else None,
         )
-        end_of_line()
+    if args.format == "json":
+        print_json(report.as_data())
+        return 0 if report.clean else DRIFT
     for drift in report.drifts:
-        if args.json:
-            shown = {
-                "kind": drift.kind,
-                "structure": drift.structure,
-                "table": drift.table,
-                "key": drift.key,
-                "expected": drift.expected,
-                "found": drift.found,
-            }
-            print(orjson.dumps(shown, default=text_of).decode())
-        else:
-            print(drift)
-    if not args.json:
-        for table, key in report.strangers:
-            named = ", ".join(f"{n}={next(iter(v.values()))}" for n, v in key.items())
-            print(f"no entity declares {table} {named}")
-        for (entity, attribute), count in sorted(report.foreign.items()):
-            items = "1 item has" if count == 1 else f"{count} items have"
-            print(f"{entity} does not declare {attribute}, which {items}; updates keep it")
-        for entity, count in sorted(report.elsewhere.items()):
-            items = "1 item" if count == 1 else f"{count} items"
-            print(
-                f"{items} of type {entity} have another key than {entity} declares: copies of a "
-                "migration, until its contract. Nothing reads or repairs them"
-            )
-        print(report)
+        print(drift)
+    for table, key in report.strangers:
+        named = ", ".join(f"{n}={next(iter(v.values()))}" for n, v in key.items())
+        print(f"no entity declares {table} {named}")
+    for (entity, attribute), count in sorted(report.foreign.items()):
+        items = "1 item has" if count == 1 else f"{count} items have"
+        print(f"{entity} does not declare {attribute}, which {items}; updates keep it")
+    for entity, count in sorted(report.elsewhere.items()):
+        items = "1 item" if count == 1 else f"{count} items"
+        print(
+            f"{items} of type {entity} have another key than {entity} declares: copies of a "
+            "migration, until its contract. Nothing reads or repairs them"
+        )
+    print(report)
     return 0 if report.clean else DRIFT

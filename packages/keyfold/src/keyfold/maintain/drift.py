@@ -44,6 +44,11 @@ class Drift:
     def repairable(self) -> bool:
         return self.kind not in UNREPAIRABLE and not self.decision
 
+    def as_data(self) -> dict[str, Any]:
+        """The difference for programs."""
+        names = ("kind", "structure", "table", "key", "expected", "found")
+        return {name: getattr(self, name) for name in names}
+
     def __str__(self) -> str:
         key = ", ".join(f"{name}={_value_text(value)}" for name, value in self.key.items())
         return (
@@ -92,6 +97,23 @@ class DriftReport:
         self.counts[drift.kind] += 1
         if len(self.drifts) < self.limit:
             self.drifts.append(drift)
+
+    def as_data(self) -> dict[str, Any]:
+        """The report for programs, also where there is nothing to report."""
+        foreign = [
+            {"entity": entity, "attribute": name, "items": count}
+            for (entity, name), count in sorted(self.foreign.items())
+        ]
+        return {
+            "clean": self.clean,
+            "items": self.scanned,
+            "counts": dict(self.counts),
+            "drifts": [drift.as_data() for drift in self.drifts],
+            "undeclared": self.undeclared,
+            "strangers": [{"table": table, "key": key} for table, key in self.strangers],
+            "undeclared_attributes": foreign,
+            "elsewhere": dict(self.elsewhere),
+        }
 
     def __str__(self) -> str:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.counts.items()))

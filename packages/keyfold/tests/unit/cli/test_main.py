@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 import types
@@ -20,7 +21,8 @@ from keyfold_engine.commands import modules_of
 def command(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     """A command called `load`; tests give it a `run`."""
     module = types.ModuleType("keyfold.cli.load")
-    module.__dict__.update(HELP="A sample.", configure=_configure, run=lambda args: 0)
+    held = {"HELP": "A sample.", "EXAMPLES": ("keyfold load",), "configure": _configure}
+    module.__dict__.update(held, run=lambda args: 0)
     monkeypatch.setitem(sys.modules, "keyfold.cli.load", module)
     monkeypatch.setattr(cli, "command_names", lambda: ["load", "guide"])
     return module
@@ -90,6 +92,18 @@ def test_every_command_is_complete() -> None:
     for name in cli.command_names():
         assert cli.command(name).HELP.endswith("."), name
         assert cli.command_parser(name).prog == f"keyfold {name}"
+
+
+def test_every_help_ends_with_examples_that_its_parser_takes() -> None:
+    for name in cli.command_names():
+        parser = cli.command_parser(name)
+        for example in cli.command(name).EXAMPLES:
+            words = shlex.split(example)
+            assert words[:2] == ["keyfold", name]
+            parser.parse_args(words[2:])
+        choices = [one.choices for one in parser._actions if isinstance(one.choices, dict)]
+        for made in [parser, *(sub for group in choices for sub in group.values())]:
+            assert made.format_help().splitlines()[-1].startswith("  keyfold "), made.prog
 
 
 def test_version_from_a_real_process() -> None:

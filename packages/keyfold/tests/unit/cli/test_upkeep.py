@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -115,13 +116,34 @@ def test_drift_is_reported_with_exit_code_one(
     assert main(["verify", "--drain"]) == 0
     set_likes(shop, 9)
     capsys.readouterr()
-    assert main(["verify", "--json"]) == 1
-    drift = orjson.loads(capsys.readouterr().out)
+    assert main(["verify", "--format", "json"]) == 1
+    (drift,) = orjson.loads(capsys.readouterr().out)["drifts"]
     assert (drift["structure"], drift["expected"], drift["found"]) == (
         "counter Post.likes",
         "2",
         "9",
     )
+
+
+def test_reports_for_programs_are_there_also_where_nothing_is_to_report(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(*command: str) -> Any:
+        assert main([*command, "--format", "json"]) == 0, command
+        return orjson.loads(capsys.readouterr().out)
+
+    assert main(["verify", "--drain"]) == 0
+    assert main(["streams", "letters", "--drop", "all"]) == 0
+    capsys.readouterr()
+    assert told("verify")["drifts"] == []
+    assert told("repair")["clean"] is True
+    assert told("rebuild")["clean"] is True
+    assert told("streams", "letters") == []
+    assert [event["name"] for event in told("streams", "events")] == ["liked"]
+    assert main(["streams", "events", "--drop", told("streams", "events")[0]["id"]]) == 0
+    capsys.readouterr()
+    assert told("streams", "events") == []
+    assert told("streams", "status")["dead_letters"] == 0
 
 
 def test_repair_shows_its_plan_and_writes_only_when_told(

@@ -12,6 +12,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.settings import add_flags, from_arguments
 
 HELP = "Serve services over REST and GraphQL, with their documentation."
+EXAMPLES = ("keyfold api app.service:service --development",)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

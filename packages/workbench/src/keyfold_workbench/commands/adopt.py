@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 from keyfold import settings
-from keyfold.cli._progress import counting, end_of_line
 from keyfold.cli._target import add_design, design_target, existing
 from keyfold.errors import KeyfoldError
 
 HELP = "Check a design against the items of its live tables, before keyfold writes to them."
+EXAMPLES = ("keyfold adopt app.design:design --backend dynamodb://eu-west-1",)
 FORMATS = ("text", "json")
 
 
@@ -31,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from keyfold.review.draft.declarations import design_of
     from keyfold_engine.clients import connect
+    from keyfold_engine.commands._progress import progress
     from keyfold_workbench.adopt.coverage import as_data, cover, summary
     from keyfold_workbench.adopt.item_sample import Sample, every, read
 
@@ -46,13 +47,13 @@ def run(args: argparse.Namespace) -> int:
     try:
         for table in design.tables.values():
             name = table.schema.physical_name(current.table_prefix, current.table_names)
-            if args.sample is None:
-                items = every(client, name, progress=counting("items looked at"))
-            else:
-                sample = Sample(name)
-                items = iter(read(client, sample, args.sample, units=args.units).items)
-            found.append(cover(design, table, items, name=name))
-            end_of_line()
+            with progress(f"adopt {name}", "items", args.sample or 0) as show:
+                if args.sample is None:
+                    items = every(client, name, progress=show)
+                else:
+                    sample = Sample(name)
+                    items = iter(read(client, sample, args.sample, units=args.units).items)
+                found.append(cover(design, table, items, name=name))
     finally:
         client.close()
     if args.format == "json":

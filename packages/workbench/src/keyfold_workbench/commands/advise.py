@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from keyfold_workbench.advise import Advice, Alternative
 
 HELP = "Search for a design that serves the same patterns better."
+EXAMPLES = ("keyfold advise design.yaml --workload workload.yaml",)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

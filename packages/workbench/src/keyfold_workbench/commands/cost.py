@@ -8,6 +8,7 @@ from keyfold_workbench.commands._report import add_report, write_report
 from keyfold_workbench.commands._workload import add_workload, load_workload
 
 HELP = "Show what a design costs under a workload, by pattern, write, table and index."
+EXAMPLES = ("keyfold cost design.yaml --workload workload.yaml --format json",)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

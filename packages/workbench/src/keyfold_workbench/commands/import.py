@@ -7,6 +7,10 @@ import argparse
 from keyfold.cli._output import add_output, write_output
 
 HELP = "Write a design file from a document, templates, models or data of other tools."
+EXAMPLES = (
+    "keyfold import template.yaml -o design.yaml",
+    "keyfold import DESIGN.md -o design.yaml",
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

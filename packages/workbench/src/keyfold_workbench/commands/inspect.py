@@ -7,11 +7,11 @@ from pathlib import Path
 
 from keyfold import settings
 from keyfold.cli._output import add_output, write_output
-from keyfold.cli._progress import counting, end_of_line
 from keyfold.cli._target import existing
 from keyfold.errors import KeyfoldError
 
 HELP = "Sample a table in use and draft its design file."
+EXAMPLES = ("keyfold inspect Orders --backend dynamodb://eu-west-1 -o orders.yaml",)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from keyfold.design import file
     from keyfold_engine.clients import connect
+    from keyfold_engine.commands._progress import progress
     from keyfold_workbench.adopt import item_sample
     from keyfold_workbench.adopt.description import live_table
     from keyfold_workbench.adopt.inspection import inspect
@@ -58,15 +59,10 @@ def run(args: argparse.Namespace) -> int:
     client = connect(existing(settings.from_arguments(args).backend))
     try:
         table = live_table(client, args.table)
-        item_sample.read(
-            client,
-            sample,
-            args.sample,
-            units=args.units,
-            seed=args.seed,
-            progress=counting("items read"),
-        )
-        end_of_line()
+        with progress("inspect", "items", args.sample) as show:
+            item_sample.read(
+                client, sample, args.sample, units=args.units, seed=args.seed, progress=show
+            )
         drafted = inspect(table, sample, keep=keep)
     finally:
         client.close()

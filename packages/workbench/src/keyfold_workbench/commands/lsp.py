@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 HELP = "Run a language server for editors: findings, hover, completion, fixes (LSP on stdio)."
+EXAMPLES = ("keyfold lsp",)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
 HELP = "Run an MCP server for assistants: read, check, try, run, cost, draft."
+EXAMPLES = ("keyfold mcp app.design:design --backend app.db",)
 LOOPBACK = "127.0.0.1"
 SHUTDOWN_SECONDS = 3
 

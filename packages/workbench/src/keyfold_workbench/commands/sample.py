@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 from keyfold import settings
-from keyfold.cli._progress import counting, end_of_line
 from keyfold.cli._target import add_design, design_target, reachable
 from keyfold.errors import KeyfoldError
 
 HELP = "Generate realistic, consistent items for a design."
+EXAMPLES = ("keyfold sample design.yaml --items 500 --backend app.db",)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
     from keyfold.design.target import FILES, load_schema
     from keyfold.review.draft.declarations import design_of
     from keyfold.rows.item_writer import store
+    from keyfold_engine.commands._progress import progress
     from keyfold_workbench.adopt.made_items import ItemMaker
 
     current = settings.from_arguments(args)
@@ -70,8 +71,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"{args.output}: {count:,} items", file=sys.stderr)
         return 0
     reachable(current.backend)
-    count = store(design, items, current, progress=counting("items written"))
-    end_of_line()
+    with progress("sample", "items", max(args.items, sum(counts.values()))) as show:
+        count = store(design, items, current, progress=show)
     print(f"{count:,} items of {design.name} in {current.backend}")
     return 0
 

@@ -9,6 +9,7 @@ from keyfold_workbench.commands._report import add_report, write_report
 from keyfold_workbench.commands._workload import add_workload, load_workload
 
 HELP = "Simulate a design under load: what throttles first, how far copies lag, what helps."
+EXAMPLES = ("keyfold simulate design.yaml --workload workload.yaml",)
 MOST_DAYS = 366.0
 
 

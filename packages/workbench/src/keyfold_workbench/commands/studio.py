@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,10 @@ from keyfold import settings
 from keyfold.cli._target import existing, existing_or_empty
 
 HELP = "Browse a design and its data."
+EXAMPLES = (
+    "keyfold studio",
+    "keyfold studio design.yaml --backend app.db",
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add("--read-only", action="store_true", help="allow no changes")
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    add("--no-browser", action="store_true", help="print the address, and open no browser")
     add("--port", type=int, default=8090, help="port (default: %(default)s)")
     add(
         "--password-file",
@@ -71,5 +77,16 @@ def run(args: argparse.Namespace) -> int:
         table_prefix=current.table_prefix,
         table_names=current.table_names,
     )
-    run_studio(options, partial(print, flush=True))
+    run_studio(options, partial(print, flush=True), _open if _is_shown(args) else None)
     return 0
+
+
+def _is_shown(args: argparse.Namespace) -> bool:
+    """Whether a browser is wanted: somebody looks on, at this machine."""
+    return not args.no_browser and sys.stdout.isatty() and args.host == "127.0.0.1"
+
+
+def _open(address: str) -> None:
+    import webbrowser
+
+    webbrowser.open(address)

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from keyfold_workbench.cost.observed_workload import Scrape
 
 HELP = "Draft a workload file, or record one from a running system."
+EXAMPLES = (
+    "keyfold workload init design.yaml -o workload.yaml",
+    "keyfold workload record app.design:design --metrics http://127.0.0.1:8080/metrics",
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -64,8 +64,12 @@ class StudioOptions:
     table_names: Mapping[str, str] = field(default_factory=dict)
 
 
-def run_studio(options: StudioOptions, say: Callable[[str], None]) -> None:
-    """Serve the studio until Ctrl-C."""
+def run_studio(
+    options: StudioOptions,
+    say: Callable[[str], None],
+    show: Callable[[str], object] | None = None,
+) -> None:
+    """Serve the studio until Ctrl-C; `show` opens its address in a browser."""
     gate = Gate(password=_password(options))
     with _listen(options.host, options.port) as listener:
         client = connect(options.backend, PROMPT)
@@ -77,6 +81,8 @@ def run_studio(options: StudioOptions, say: Callable[[str], None]) -> None:
             where = f"http://{options.host}:{listener.getsockname()[1]}/"
             opened = where if gate.password else f"{where}?token={gate.token}"
             say(f"Studio: {opened} (Ctrl-C stops)")
+            if show is not None:
+                show(opened)
             settings = uvicorn.Config(
                 app, log_level="warning", http=BoundedConnection, timeout_graceful_shutdown=3
             )
