@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.systems.author import Author
+from tests.systems.author import Author, server
+from tests.systems.conftest import ADDRESS
 
+from keyfold import new_ulid
 from keyfold.review.check import check
 from keyfold.streams import AsyncConsumer, Queue
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.media import MediaStore
 
-from .conftest import World
+from .conftest import World, opened
 
 
 def test_the_design_check_has_nothing_to_report() -> None:
@@ -195,3 +197,31 @@ async def test_graphql_has_the_documents_mutations(world: World, goal: str) -> N
     names = {"followUser", "unfollowUser", "joinGroup", "leaveGroup", "postActivity"}
     names |= {"createQuest", "cancelQuest", "deleteQuest", "sendMessage"}
     assert names <= set(world.service.operations)
+
+
+@pytest.mark.skipif(ADDRESS is not None, reason="only our indexes can be held")
+async def test_with_indexes_that_show_nothing_members_act_and_strangers_are_refused() -> None:
+    """Every rule reads an item by its key, and names are unique by claims."""
+    with server(index_lag="held") as address:
+        async with opened(address, f"{new_ulid()}-") as world:
+            await world.join("ada", "ben", "cyd")
+            group = (await world.do("ada", "POST", "/groups", {"name": "Runners"}))["groupId"]
+            await world.do("ben", "POST", f"/groups/{group}/members")
+            room = (await world.do("ada", "POST", "/rooms", {"members": ["ben"]}))["roomId"]
+            await world.do("ben", "POST", f"/rooms/{room}/messages", {"text": "Hello"})
+            await world.post("ada", "Sunday", actorId=group)
+            assert len((await world.do("ben", "GET", f"/groups/{group}/members"))["items"]) == 2
+            assert (await world.do("ben", "GET", f"/users/{group}/activities"))["items"]
+            await world.do("ben", "POST", "/following/ada")
+            await world.post("ada", "Ran")
+            assert await world.feed("ben") == ["Ran"]  # its groups are found by the index
+            taken = {"nickname": "ada", "email": "new@x.org", "fullName": "X"}
+            assert (await world.call("dan", "POST", "/users", taken)).status_code == 409
+            for method, path, body in (
+                ("GET", f"/groups/{group}/members", None),
+                ("GET", f"/users/{group}/activities", None),
+                ("GET", f"/rooms/{room}/messages", None),
+                ("POST", f"/rooms/{room}/messages", {"text": "Hi"}),
+                ("POST", "/activities", {"previewText": "x", "actorId": group}),
+            ):
+                assert (await world.call("cyd", method, path, body)).status_code == 403
