@@ -89,7 +89,7 @@ class Operations(Service):
             with suppress(AlreadyExists):
                 await self.db.create(User(user_id=caller.id, name=name))
 
-    @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"), example={"name": "Ada"})
+    @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"))
     async def save_user(self, user_id: str, name: Stated) -> User:
         """Say what you are called; the memberships of your groups follow."""
         return await self.db.upsert(User.key(user_id=user_id), name=name)
@@ -101,7 +101,7 @@ class Operations(Service):
 
     # Groups
 
-    @mutation("/groups", allow=authenticated, status=201, example={"name": "Sunday runners"})
+    @mutation("/groups", allow=authenticated, status=201)
     async def create_group(self, name: Stated, caller: Identity) -> Group:
         """Create a group; you are its first member."""
         me, new = await self._user(caller.id), Group(group_id=new_ulid(), name=name)
@@ -176,18 +176,7 @@ class Operations(Service):
 
     # One hangout
 
-    @mutation(
-        "/hangouts",
-        allow=authenticated,
-        status=201,
-        example={
-            "input": {
-                "title": "Sunday run",
-                "startTimestamp": "2030-01-06T10:00:00Z",
-                "associatedGroups": ["groupId"],
-            }
-        },
-    )
+    @mutation("/hangouts", allow=authenticated, status=201)
     async def create_hangout(self, input: NewHangout, caller: Identity) -> Hangout:
         """Plan a hangout; it is on your own list too."""
         await self._user(caller.id)

@@ -102,7 +102,7 @@ class Operations(Service):
 
     # Posts
 
-    @mutation("/posts", allow=authenticated, status=201, example={"input": {"text": "Hatched!"}})
+    @mutation("/posts", allow=authenticated, status=201)
     async def create_post(self, input: NewPost, caller: Identity) -> PostView:
         """Post something."""
         new = Post.new(caller.id, input.text, self.db.context.now(), input.scene)

@@ -80,12 +80,7 @@ class Goals(Part):
 
     # Quests
 
-    @mutation(
-        "/quests",
-        allow=authenticated,
-        status=201,
-        example={"input": {"title": "Three things", "kind": "quantitative", "targetCount": 3}},
-    )
+    @mutation("/quests", allow=authenticated, status=201)
     async def create_quest(self, input: NewQuest, caller: Identity) -> Quest:
         """Take on a quest; linked goals and tasks are yours, checked with the quest's own write."""
         _check_kind(input)

@@ -92,19 +92,14 @@ class RoomOperations(Service):
             with suppress(AlreadyExists):
                 await self.db.create(Person(user_id=caller.id, name=name))
 
-    @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"), example={"name": "Mia"})
+    @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"))
     async def save_name(self, user_id: str, name: Stated) -> Person:
         """Say what you are called."""
         return await self.db.put(Person(user_id=user_id, name=name))
 
     # Rooms
 
-    @mutation(
-        "/rooms",
-        allow=authenticated,
-        status=201,
-        example={"input": {"name": "Flat in Bern", "searchType": "rent"}},
-    )
+    @mutation("/rooms", allow=authenticated, status=201)
     async def create_room(self, input: NewRoom, caller: Identity) -> Room:
         """Open a room; you own it."""
         new = Room(room_id=new_ulid(), created_by_user_id=caller.id, **dict(input))
@@ -153,7 +148,7 @@ class RoomOperations(Service):
         found = await patterns.room_members(self.db, room_id)
         return await show_members(self.db, found.items)
 
-    @mutation("/rooms/{room_id}/members", allow=owner, status=201, example={"userId": "jonas"})
+    @mutation("/rooms/{room_id}/members", allow=owner, status=201)
     async def add_member(self, room_id: str, user_id: str, caller: Identity) -> MemberView:
         """Add a user who has signed in before."""
         if await self.db.find(Person.key(user_id=user_id)) is None:
@@ -180,7 +175,7 @@ class RoomOperations(Service):
 
     # Activities
 
-    @mutation("/rooms/{room_id}/messages", allow=member, status=201, example={"text": "Saturday?"})
+    @mutation("/rooms/{room_id}/messages", allow=member, status=201)
     async def say(self, room_id: str, text: Message, caller: Identity) -> ActivityView:
         """Say something in a room, as yourself or as its copilot."""
         new = self._note(room_id, "ChatMessage", caller, text, system=False)

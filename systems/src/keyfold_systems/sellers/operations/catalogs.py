@@ -29,17 +29,7 @@ from keyfold_web import (
 class Catalogs(Part):
     """What can be sold."""
 
-    @mutation(
-        "/catalogs",
-        allow=authenticated,
-        status=201,
-        example={
-            "input": {
-                "catalogName": "Cookies",
-                "products": [{"productId": "mint", "productName": "Thin mint", "price": "5.50"}],
-            }
-        },
-    )
+    @mutation("/catalogs", allow=authenticated, status=201)
     async def create_catalog(self, input: NewCatalog, caller: Identity) -> Catalog:
         """Offer products, for yourself or for everybody."""
         now = self.db.context.now()

@@ -60,9 +60,7 @@ class Profiles(Part):
         found = await patterns.account_by_email(self.db, email.casefold())
         return Missing.unless(found, "account", email)
 
-    @mutation(
-        "/profiles", allow=authenticated, status=201, example={"seller_name": "Mara's cookies"}
-    )
+    @mutation("/profiles", allow=authenticated, status=201)
     async def create_seller_profile(self, seller_name: Stated, caller: Identity) -> SellerProfile:
         """Open a profile; you own it."""
         new = Profile(

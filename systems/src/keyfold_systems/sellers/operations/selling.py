@@ -49,19 +49,7 @@ COLUMNS = [
 class Selling(Part):
     """Seasons and orders; who knows the parent's id reads from the table, not from an index."""
 
-    @mutation(
-        "/seasons",
-        allow=authenticated,
-        status=201,
-        example={
-            "input": {
-                "profileId": "profileId",
-                "seasonName": "Spring",
-                "catalogId": "catalogId",
-                "startDate": "2030-03-01",
-            }
-        },
-    )
+    @mutation("/seasons", allow=authenticated, status=201)
     async def create_season(self, input: NewSeason, caller: Identity) -> Season:
         """Start selling from a catalog."""
         _check_dates(input.start_date, input.end_date)
@@ -109,20 +97,7 @@ class Selling(Part):
         found = await self.season_for(season_id, profile_id, caller, "WRITE")
         await self.db.delete(found.ref())
 
-    @mutation(
-        "/orders",
-        allow=authenticated,
-        status=201,
-        example={
-            "input": {
-                "seasonId": "seasonId",
-                "customerName": "Ms. Doe",
-                "lineItems": [{"productId": "mint", "quantity": 3}],
-                "paymentMethod": "CASH",
-                "orderDate": "2030-03-02",
-            }
-        },
-    )
+    @mutation("/orders", allow=authenticated, status=201)
     async def create_order(self, input: NewOrder, caller: Identity) -> Order:
         """Note what a customer ordered; names, prices and the total are the catalog's."""
         season = await self.season_for(input.season_id, input.profile_id, caller, "WRITE")

@@ -34,18 +34,7 @@ from keyfold_web import (
 class Sharing(Part):
     """Shares and invites; the owner of a profile gives them."""
 
-    @mutation(
-        "/shares",
-        allow=authenticated,
-        status=201,
-        example={
-            "input": {
-                "profileId": "profileId",
-                "targetAccountEmail": "ada@example.org",
-                "permissions": ["READ"],
-            }
-        },
-    )
+    @mutation("/shares", allow=authenticated, status=201)
     async def share_profile_direct(self, input: NewShare, caller: Identity) -> Share:
         """Give another account permissions on your profile."""
         profile = await self.own(input.profile_id, caller)
