@@ -8,7 +8,7 @@ a check of its parent in its own transaction, or deleted when its record arrives
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from keyfold.design import schema
@@ -151,14 +151,9 @@ class CascadeMaintainer(JobMaintainer):
     @property
     def follows(self) -> Follows:
         spec = self.source.__spec__
-        return Follows(
-            name=self.label,
-            kind=self.kind,
-            source=spec.name,
-            target=self.related.child.__name__,
-            fact="job",
+        return replace(
+            self.record(self.related.child.__name__, "job"),
             via=tuple(self.related.via.items()),
-            sync=self.sync,
             overflow="stream",
             expires=spec.ttl is not None,
             on=("REMOVE",),
@@ -208,15 +203,9 @@ class OrphanMaintainer(KeptStructure, Reconciled):
 
     @property
     def follows(self) -> Follows:
-        return Follows(
-            name=self.label,
-            kind=self.kind,
-            source=self.source.__name__,
-            target=self.related.parent.__name__,
-            fact="need",
-            fields=tuple(sorted(self.fields)),
+        return replace(
+            self.record(self.related.parent.__name__, "need"),
             via=tuple(self.related.via.items()),
-            sync=self.sync,
             on=("INSERT", "MODIFY"),
             found=self.related.index_name,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from keyfold.design import codes, schema
@@ -93,16 +93,11 @@ class OriginMaintainer(JobMaintainer):
 
     @property
     def follows(self) -> Follows:
-        return Follows(
-            name=self.label,
-            kind=self.kind,
-            source=self.source.__name__,
-            target=self.related.child.__name__,
-            fact="job",
+        return replace(
+            self.record(self.related.child.__name__, "job"),
             fields=(self.field,),
             writes=(self.copy,),
             via=tuple(self.related.via.items()),
-            sync=self.sync,
             on=("INSERT", "MODIFY"),
             found=self.related.index_name,
             at_once=ITEMS_AT_ONCE,
@@ -157,16 +152,10 @@ class CopyMaintainer(KeptStructure, Reconciled):
 
     @property
     def follows(self) -> Follows:
-        return Follows(
-            name=self.label,
-            kind=self.kind,
-            source=self.source.__name__,
-            target=self.related.parent.__name__,
-            fact="shown",
-            fields=tuple(sorted(self.fields)),
+        return replace(
+            self.record(self.related.parent.__name__, "shown"),
             writes=(self.copy,),
             via=tuple(self.related.via.items()),
-            sync=self.sync,
             on=("INSERT", "MODIFY"),
             found=self.related.index_name,
             place=self.origin.place,

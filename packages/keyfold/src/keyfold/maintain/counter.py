@@ -235,13 +235,8 @@ class CounterMaintainer(SummedStructure):
     @property
     def follows(self) -> Follows:
         spec, declared = self.source.__spec__, self.declared
-        return Follows(
-            name=self.label,
-            kind=self.kind,
-            source=spec.name,
-            target=self.target.__name__,
-            fact="amount",
-            fields=tuple(sorted(self.fields)),
+        return replace(
+            self.record(self.target.__name__, "amount"),
             writes=(self.field,),
             adds=(self.field,),
             via=tuple(self.via.items()),
@@ -250,7 +245,6 @@ class CounterMaintainer(SummedStructure):
             creates=declared.creates,
             stamps=declared.stamps,
             shards=declared.shards,
-            sync=self.sync,
             expires=spec.ttl is not None,
             place=declared.place,
         )

@@ -198,19 +198,13 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
     @property
     def follows(self) -> Follows:
         spec, declared = self.source.__spec__, self.declared
-        return Follows(
-            name=self.label,
-            kind=self.kind,
-            source=spec.name,
-            target=self.target.__name__,
-            fact="best",
-            fields=tuple(sorted(self.fields)),
+        return replace(
+            self.record(self.target.__name__, "best"),
             writes=(*declared.shows, declared.moves),
             via=tuple(self.related.via.items()),
             by=declared.by,
             smallest=declared.smallest,
             shows=tuple(declared.shows.items()),
-            sync=self.sync,
             expires=spec.ttl is not None,
             found=self.related.index_name,
             place=declared.place,

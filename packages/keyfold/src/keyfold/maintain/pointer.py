@@ -284,18 +284,12 @@ class PointerMaintainer(KeptStructure, Reconciled):
     @property
     def follows(self) -> Follows:
         spec = self.source.__spec__
-        return Follows(
-            name=self.label,
-            kind=self.kind,
-            source=spec.name,
-            target=self.pointer.__name__,
-            fact="copy",
-            fields=tuple(sorted(self.fields)),
+        return replace(
+            self.record(self.pointer.__name__, "copy"),
             writes=self.copied,
             adds=tuple(sorted(self._counted)),
             each=self.each,
             when=self.when,
-            sync=self.sync,
             overflow=self.overflow,
             expires=spec.ttl is not None,
             at_once=COPIES_AT_ONCE,

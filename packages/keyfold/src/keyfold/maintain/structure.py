@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.follows import Follows
+from keyfold.design.follows import FactKind, Follows
 from keyfold.maintain.address import raw, ref_bytes
 from keyfold.maintain.drift import Drift
 from keyfold.maintain.fact import Fact, difference
@@ -132,6 +132,18 @@ class Consequence(ABC):
     def owner(self) -> str:
         """The label of its declaration, under which drift is reported."""
         return self.label
+
+    def record(self, target: str, fact: FactKind) -> Follows:
+        """Its record in the schema, with what every record says."""
+        return Follows(
+            name=self.label,
+            kind=self.kind,
+            source=self.source.__spec__.name,
+            target=target,
+            fact=fact,
+            fields=tuple(sorted(self.fields)),
+            sync=self.sync,
+        )
 
     def afterwards(self, context: Context, gone: Entity) -> Flow[None] | None:  # noqa: ARG002
         """What the stream would do about a delete, if there is no stream."""

@@ -176,13 +176,8 @@ class Unique(MarkedStructure, Reconciled, Declared):
     @property
     def follows(self) -> Follows:
         spec = self.source.__spec__
-        return Follows(
-            name=self.label,
-            kind=self.kind,
-            source=spec.name,
-            target="",
-            fact="claim",
-            fields=tuple(sorted(self.fields)),
+        return replace(
+            self.record("", "claim"),
             writes=self.names,
             normalise=_function_name(self.normalise),
             marker=self.declared,

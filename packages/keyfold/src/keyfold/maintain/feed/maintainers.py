@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from keyfold.design import flow
@@ -44,13 +45,8 @@ class Activities(StreamWork, Audited):
 
     @property
     def follows(self) -> Follows:
-        return Follows(
-            name=self.label,
-            kind=self.kind,
-            source=self.source.__name__,
-            target=self.feed.item.__name__,
-            fact="job",
-            fields=tuple(sorted(self.fields)),
+        return replace(
+            self.record(self.feed.item.__name__, "job"),
             sync=self.sync if self.feed.push is not None else "none",
             at_once=FOLLOWERS_AT_ONCE,
             place=self.feed.place,
@@ -118,14 +114,9 @@ class Thresholds(StreamWork):
 
     @property
     def follows(self) -> Follows:
-        return Follows(
-            name=self.label,
-            kind=self.kind,
-            source=self.source.__name__,
-            target=self.flag.entity.__name__,
-            fact="job",
+        return replace(
+            self.record(self.flag.entity.__name__, "job"),
             fields=(self.threshold.number,),
-            sync=self.sync,
             place=self.feed.place,
         )
 
