@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from keyfold.design.schema import (
     AttributeSchema,
@@ -10,6 +11,7 @@ from keyfold.design.schema import (
     Index,
     Schema,
     TableSchema,
+    VectorSchema,
 )
 from keyfold.migrations.schema_change import ChangeKind, SchemaChange
 from keyfold.migrations.structure_diff import condition_words, diff_structures
@@ -42,7 +44,6 @@ def _tables(before: Schema, after: Schema) -> Iterator[SchemaChange]:
             yield SchemaChange("table key changed", name, words, old, new)
             continue
         yield from _indexes(old, new)
-        yield from _vectors(old, new)
         if old.ttl != new.ttl:
             was, now = old.ttl or "none", new.ttl or "none"
             words = f"the TTL attribute of {name} changes from {was} to {now}"
@@ -66,39 +67,33 @@ def _words_of(table: TableSchema) -> str:
     return " / ".join(table.key_attributes)
 
 
+_OF_INDEXES: Final[dict[str, tuple[ChangeKind, ChangeKind, ChangeKind]]] = {
+    "index": ("index added", "index changed", "index removed"),
+    "vector index": ("vector added", "vector changed", "vector removed"),
+}
+
+
 def _indexes(old: TableSchema, new: TableSchema) -> Iterator[SchemaChange]:
-    table = new.name
-    for index in new.indexes:
-        found = old.index(index.name)
-        if found is None:
-            words = f"{table} has a new index {index.name}"
-            yield SchemaChange("index added", table, words, None, index)
-        elif _shape(found) != _shape(index):
-            words = f"the index {index.name} of {table} changes"
-            yield SchemaChange("index changed", table, words, found, index)
-    for index in old.indexes:
-        if new.index(index.name) is None:
-            words = f"{table} no longer has the index {index.name}"
-            yield SchemaChange("index removed", table, words, index)
+    """Indexes and vector indexes, by name."""
+    for called, (added, changed, removed) in _OF_INDEXES.items():
+        sides = [one.indexes if called == "index" else one.vectors for one in (old, new)]
+        was, now = ({one.name: one for one in side} for side in sides)
+        for name, one in now.items():
+            if name not in was:
+                words = f"{new.name} has a new {called} {name}"
+                yield SchemaChange(added, new.name, words, None, one)
+            elif _shape(was[name]) != _shape(one):
+                words = f"the {called} {name} of {new.name} changes"
+                yield SchemaChange(changed, new.name, words, was[name], one)
+        for name, one in was.items():
+            if name not in now:
+                words = f"{new.name} no longer has the {called} {name}"
+                yield SchemaChange(removed, new.name, words, one)
 
 
-def _vectors(old: TableSchema, new: TableSchema) -> Iterator[SchemaChange]:
-    table = new.name
-    for vector in new.vectors:
-        found = old.vector(vector.name)
-        if found is None:
-            words = f"{table} has a new vector index {vector.name}"
-            yield SchemaChange("vector added", table, words, None, vector)
-        elif found != vector:
-            words = f"the vector index {vector.name} of {table} changes"
-            yield SchemaChange("vector changed", table, words, found, vector)
-    for vector in old.vectors:
-        if new.vector(vector.name) is None:
-            words = f"{table} no longer has the vector index {vector.name}"
-            yield SchemaChange("vector removed", table, words, vector)
-
-
-def _shape(index: Index) -> tuple[object, ...]:
+def _shape(index: Index | VectorSchema) -> object:
+    if isinstance(index, VectorSchema):
+        return index
     sort = (index.sort, index.sort_type) if index.sort else ()
     included = tuple(sorted(index.included))
     return (index.partition, index.partition_type, *sort, index.projection, included, index.local)

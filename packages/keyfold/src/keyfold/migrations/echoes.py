@@ -19,28 +19,19 @@ from keyfold.runtime.flow import Flow
 
 def echoed(routed: RoutedMigration, operation: str, request: Mapping[str, Any]) -> Flow[Any]:
     """The request, extended by the changes of former attributes."""
-    if operation == "BatchWriteItem":
-        return (yield from _echoed_batch(routed, request))
     actions = []
     for action in actions_of(operation, request):
         actions.append((yield from _echoed(routed, action)))
     if operation == "TransactWriteItems":
         return {**request, "TransactItems": [{kind: one} for kind, one in actions]}
+    if operation == "BatchWriteItem":
+        tables: dict[str, list[Item]] = {}
+        for kind, one in actions:
+            body = {name: part for name, part in one.items() if name != "TableName"}
+            tables.setdefault(one["TableName"], []).append({f"{kind}Request": body})
+        return {**request, "RequestItems": tables}
     ((_, one),) = actions
     return {**request, **one}
-
-
-def _echoed_batch(routed: RoutedMigration, request: Mapping[str, Any]) -> Flow[Any]:
-    tables: dict[str, list[Item]] = {}
-    for name, requests in request["RequestItems"].items():
-        tables[name] = []
-        for each in requests:
-            if "PutRequest" in each:
-                put = ("Put", {"TableName": name, **each["PutRequest"]})
-                _, one = yield from _echoed(routed, put)
-                each = {"PutRequest": {"Item": one["Item"]}}
-            tables[name].append(each)
-    return {**request, "RequestItems": tables}
 
 
 def _echoed(routed: RoutedMigration, action: Action) -> Flow[Action]:

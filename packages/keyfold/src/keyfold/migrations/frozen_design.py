@@ -28,7 +28,6 @@ from keyfold.design.schema import (
     Follows,
     KeyTemplates,
     Schema,
-    TableSchema,
 )
 from keyfold.design.table import Table
 from keyfold.design.template import Literal, Template
@@ -61,12 +60,6 @@ class FrozenDesign(Design):
 def design_of(schema: Schema) -> FrozenDesign:
     """A design with the tables, entities and structures of a schema."""
     return _Making(schema).design
-
-
-def entity_of(entity: EntitySchema, table: TableSchema) -> type[Entity]:
-    """One entity in a table, by its schema alone."""
-    alone = Schema(f"{entity.name} in {table.name}", (table,), (entity,))
-    return design_of(alone).entities[entity.name]
 
 
 class _Making:

@@ -178,10 +178,7 @@ def recount(design: Design, *fields: str) -> Restore:
     """Recount counters, named as `Catalog.uses`; without names all of the design."""
     design.complete()
     known = [m.label for m in design.maintainers if m.follows.fact == "amount"]
-    labels = tuple(f"counter {name}" for name in fields) or tuple(known)
-    if unknown := [label for label in labels if label not in known]:
-        raise MigrationError(f"{design.name} has no {unknown[0]}; it has {', '.join(known)}")
-    return Restore(design, labels)
+    return restore(design, *([f"counter {name}" for name in fields] or known))
 
 
 def move(

@@ -11,7 +11,7 @@ from keyfold.maintain.fact import HOLDER
 from keyfold.migrations.backend import Item
 from keyfold.migrations.direction import Direction, Uncopyable
 from keyfold.migrations.moves import Output
-from keyfold.migrations.state import key_text
+from keyfold.migrations.state import key_text, place_text
 
 Address: TypeAlias = tuple[str, str]
 """A table and a key."""
@@ -85,6 +85,4 @@ class Ownership:
 
 def address_text(address: Address) -> str:
     """An address in words."""
-    table, text = address
-    values = (f"{n}={next(iter(v.values()))}" for n, v in orjson.loads(text).items())
-    return f"{table} {', '.join(values)}"
+    return place_text(address[0], orjson.loads(address[1]))

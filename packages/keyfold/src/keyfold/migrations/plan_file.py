@@ -300,25 +300,8 @@ def _transform(step: _Step) -> Step:
 
 
 def _fill_indexes(step: _Step) -> Step:
-    former = step.given.get("before")
-    before: Any = None
-    if former is not None and former.is_mapping:
-        before = {
-            index.text("an index"): [_place(one) for one in places.elements("keys")]
-            for index, places in former.items("indexes")
-        }
-    elif former is not None:
-        before = step.entity(step.text("before"), "old")
-    return fill_indexes(step.entity(step.subject), before=before)
-
-
-def _place(node: Node) -> tuple[tuple[str, ...], str]:
-    """A former key of an index, with its condition."""
-    given = _members(node, "a key", ("key", "when"))
-    if "key" not in given:
-        node.refuse("expected key: its templates")
-    templates = tuple(one.text("a template") for one in given["key"].elements("templates"))
-    return templates, given["when"].text("a condition") if "when" in given else ""
+    former = step.entity(step.text("before"), "old") if "before" in step.given else None
+    return fill_indexes(step.entity(step.subject), former)
 
 
 def _remove_markers(step: _Step) -> Step:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn
 
 from keyfold.design.condition import fields_of, stored_condition
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
-from keyfold.design.schema import KeyTemplates, Placement, TableSchema
-from keyfold.design.template import template
+from keyfold.design.schema import TableSchema
 from keyfold.errors import MigrationError
 from keyfold.maintain.unique import marker_prefix
 from keyfold.migrations.backend import Item
-from keyfold.migrations.frozen_design import entity_of
 from keyfold_engine.expressions.evaluate import compile_condition
 from keyfold_engine.expressions.parser import literal_condition
 from keyfold_engine.values.codec import decode, encode
@@ -177,22 +175,18 @@ def _apply_idempotent(function: Callable[[Any], Any], value: Any) -> Any:
     return once
 
 
-def fill_indexes(
-    entity: type[Entity],
-    before: type[Entity] | Mapping[str, Sequence[tuple[tuple[str, ...], str]]] | None = None,
-) -> Rewrite:
+def fill_indexes(entity: type[Entity], before: type[Entity] | None = None) -> Rewrite:
     """Give an entity's items the index keys of its declaration, and no others.
 
-    `before` has the former keys, so that a rollback restores them: the old entity, or for each
-    index its key templates with the condition (empty if there was none). Keys of a removed index
-    stay in the items.
+    `before` is the old entity, whose index keys a rollback restores. Keys of a removed index stay
+    in the items.
     """
-    spec = entity.__spec__
-    former = before if isinstance(before, type) else _with_places(spec, before or {})
+    spec, former = entity.__spec__, None if before is None else before.__spec__
     fixed = {*spec.by_attribute, *spec.table.schema.key_attributes}
     declared = {index.name for index in spec.table.schema.indexes}
-    keys = _index_keys(spec, declared) | _index_keys(former.__spec__, declared)
-    all_keys = keys | _index_keys(former.__spec__)
+    keys, all_keys = _index_keys(spec, declared), _index_keys(spec, declared)
+    if former is not None:
+        keys, all_keys = keys | _index_keys(former, declared), keys | _index_keys(former)
 
     def change(item: Item) -> Item:
         rest = {name: wire for name, wire in item.items() if name not in keys - fixed}
@@ -200,7 +194,7 @@ def fill_indexes(
 
     def undo(item: Item) -> Item:
         rest = {name: wire for name, wire in item.items() if name not in all_keys - fixed}
-        return rest | former.__spec__.index_attributes(former.__spec__.decode(item).__dict__)
+        return rest if former is None else rest | former.index_attributes(vars(former.decode(item)))
 
     made = rewrite_items("fill the index keys", entity, change, undo)
     return replace(made, computes=frozenset(all_keys - fixed))
@@ -214,27 +208,6 @@ def _index_keys(spec: EntitySpec, indexes: Container[str] | None = None) -> set[
         if indexes is None or placement.describe().index in indexes
         for attribute in placement.attributes
     }
-
-
-def _with_places(
-    spec: EntitySpec, before: Mapping[str, Sequence[tuple[tuple[str, ...], str]]]
-) -> type[Entity]:
-    """An entity with other index keys."""
-    table = spec.table.schema
-    for index in before:
-        if table.index(index) is None:
-            raise MigrationError(f"the table {spec.table.name} has no index {index}")
-    places = tuple(
-        Placement(
-            f"on_{number}",
-            index,
-            KeyTemplates(*map(template, templates)),
-            literal_condition(condition) if condition else None,
-        )
-        for index, given in before.items()
-        for number, (templates, condition) in enumerate(given)
-    )
-    return entity_of(replace(spec.describe(), placements=places), table)
 
 
 def remove_markers(table: str, partition: str, entity: str, *fields: str) -> Rewrite:

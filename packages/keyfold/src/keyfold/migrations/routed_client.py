@@ -17,7 +17,7 @@ from keyfold.migrations.double_write import DoubleWrite, OutOfStep
 from keyfold.migrations.echoes import echoed
 from keyfold.migrations.migration import Migration, reached
 from keyfold.migrations.routed_migration import RoutedMigration
-from keyfold.migrations.write_request import WRITES, tables_of
+from keyfold.migrations.write_request import WRITES, actions_of, tables_of
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Answer, Call, Flow, Pause, drive, drive_async
 from keyfold.runtime.walk import all_written
@@ -94,11 +94,8 @@ class Routed:
         )
 
     def _one_by_one(self, request: Mapping[str, Any]) -> Flow[Answer]:
-        for name, requests in request["RequestItems"].items():
-            for each in requests:
-                ((kind, inner),) = each.items()
-                operation = "PutItem" if kind == "PutRequest" else "DeleteItem"
-                yield from self._write(operation, {"TableName": name, **inner})
+        for kind, one in actions_of("BatchWriteItem", request):
+            yield from self._write(f"{kind}Item", one)
         return all_written()
 
 

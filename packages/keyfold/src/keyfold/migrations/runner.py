@@ -26,8 +26,7 @@ from keyfold.migrations.item_jobs import ItemJobs, list_words
 from keyfold.migrations.migration import DOES, PHASES, Migration, Phase, Side, reached
 from keyfold.migrations.progress import Progress, Report, silent
 from keyfold.migrations.restoration import Restoring
-from keyfold.migrations.state import State, StateStore
-from keyfold.migrations.status import MigrationStatus
+from keyfold.migrations.state import MigrationStatus, State, StateStore
 from keyfold.migrations.table_scan import ScanPace
 from keyfold.migrations.table_shape import Say, Shaping
 from keyfold.migrations.verify import Comparison

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 from zlib import crc32
@@ -73,8 +73,7 @@ class CopyFailure:
     reason: str
 
     def __str__(self) -> str:
-        shown = ", ".join(f"{n}={next(iter(v.values()))}" for n, v in self.key.items())
-        return f"{self.table} {shown}: {self.reason}"
+        return f"{place_text(self.table, self.key)}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -109,9 +108,13 @@ class ForeignWrite:
     at: float
 
     def __str__(self) -> str:
-        shown = ", ".join(f"{n}={next(iter(v.values()))}" for n, v in self.key.items())
         moment = datetime.fromtimestamp(self.at, UTC).isoformat(timespec="seconds")
-        return f"{self.table} {shown} at {moment}"
+        return f"{place_text(self.table, self.key)} at {moment}"
+
+
+def place_text(table: str, key: Mapping[str, Any]) -> str:
+    """An item's address in words."""
+    return f"{table} {', '.join(f'{n}={next(iter(v.values()))}' for n, v in key.items())}"
 
 
 def key_text(key: Mapping[str, Any]) -> str:
@@ -373,3 +376,29 @@ class StateStore:
 def state_attributes(state: State) -> Item:
     body = {name: getattr(state, name) for name in state.__dataclass_fields__}
     return {"state": {"S": orjson.dumps(body).decode()}, "epoch": {"N": str(state.epoch)}}
+
+
+@dataclass(frozen=True)
+class MigrationStatus:
+    """The state of a migration."""
+
+    name: str
+    state: State
+    lag: float | None
+    segments: dict[str, Item] = field(default_factory=dict)
+    problems: list[CopyFailure] = field(default_factory=list)
+    routers: int = 0
+
+    @classmethod
+    def read(cls, store: StateStore) -> MigrationStatus:
+        if not store.exists():
+            return cls(store.name, State(), None)
+        state, at, now = store.load(), store.caught_up_at(), store.backend.clock.now()
+        return cls(
+            store.name,
+            state,
+            max(now - at, 0.0) if at and state.active else None,
+            store.segments(),
+            store.problems(),
+            len(store.routers(now)),
+        )

@@ -113,39 +113,20 @@ class _Kind:
 
 
 def _change_index(backend: Backend, change: TableChange) -> None:
-    assert isinstance(change.part, Index)
-    index = change.part
-    _change_listed(
-        backend,
-        change,
-        "GlobalSecondaryIndexUpdates",
-        index.key_types,
-        lambda: index_request(index, backend.billing(change.table)),
-    )
-
-
-def _change_vector(backend: Backend, change: TableChange) -> None:
-    assert isinstance(change.part, VectorSchema)
-    vector = change.part
-    _change_listed(
-        backend, change, "VectorIndexUpdates", _searched(vector), lambda: vector_request(vector)
-    )
-
-
-def _change_listed(
-    backend: Backend,
-    change: TableChange,
-    member: str,
-    types: Mapping[str, str],
-    create: Callable[[], Mapping[str, Any]],
-) -> None:
+    part = change.part
+    assert isinstance(part, Index | VectorSchema)
+    types: Mapping[str, str]
+    if isinstance(part, Index):
+        member, types = "GlobalSecondaryIndexUpdates", part.key_types
+        made = index_request(part, backend.billing(change.table)) if change.adds else {}
+    else:
+        member, types, made = "VectorIndexUpdates", _searched(part), vector_request(part)
     if change.adds:
         definitions = _definitions(backend, change.table, types)
-        updates = [{"Create": create()}]
-        _update(backend, change.table, AttributeDefinitions=definitions, **{member: updates})
+        updates = {member: [{"Create": made}]}
+        _update(backend, change.table, AttributeDefinitions=definitions, **updates)
     else:
-        assert isinstance(change.part, Index | VectorSchema)
-        _update(backend, change.table, **{member: [{"Delete": {"IndexName": change.part.name}}]})
+        _update(backend, change.table, **{member: [{"Delete": {"IndexName": part.name}}]})
 
 
 def _change_ttl(backend: Backend, change: TableChange) -> None:
@@ -185,7 +166,7 @@ _KINDS: Final[dict[type, _Kind]] = {
             "drop the vector index {0.name} of {1}",
         ),
         lambda table, vector, _: table.vector(vector.name) is not None,
-        _change_vector,
+        _change_index,
     ),
     TimeToLive: _Kind(
         ("expire items of {1} by {0.attribute}", "stop expiring items of {1} by {0.attribute}"),

@@ -7,8 +7,7 @@ from typing import Any
 
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.undo import UndoLog, UndoRecord
-
-_SINGLE = {"PutItem", "UpdateItem", "DeleteItem"}
+from keyfold.migrations.write_request import WRITES, actions_of
 
 
 class NotingClient:
@@ -53,18 +52,8 @@ class NotingClient:
                 self.log.note(noted)
 
     def _writes_of(self, operation: str, request: Mapping[str, Any]) -> Iterator[tuple[str, Item]]:
-        if operation in _SINGLE:
-            yield self._address(request)
-        elif operation == "TransactWriteItems":
-            for action in request["TransactItems"]:
-                ((kind, one),) = action.items()
-                if kind != "ConditionCheck":
-                    yield self._address(one)
-        elif operation == "BatchWriteItem":
-            for name, requests in request["RequestItems"].items():
-                for one in requests:
-                    ((_, inner),) = one.items()
-                    yield self._address({"TableName": name, **inner})
+        actions = actions_of(operation, request) if operation in WRITES else ()
+        return (self._address(one) for kind, one in actions if kind != "ConditionCheck")
 
     def _address(self, one: Mapping[str, Any]) -> tuple[str, Item]:
         name = one["TableName"]

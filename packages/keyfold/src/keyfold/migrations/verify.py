@@ -15,9 +15,9 @@ from keyfold.migrations.copier import Copier
 from keyfold.migrations.direction import Direction, Uncopyable
 from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.moves import Output
-from keyfold.migrations.ownership import Address, Ownership, address_text
+from keyfold.migrations.ownership import Address, Ownership
 from keyfold.migrations.progress import Report, silent
-from keyfold.migrations.state import StateStore, key_text
+from keyfold.migrations.state import StateStore, key_text, place_text
 from keyfold.migrations.table_scan import Scan, ScanPace
 from keyfold.migrations.wire_equality import checksum
 
@@ -36,8 +36,8 @@ class Difference:
     source_key: Item
 
     def __str__(self) -> str:
-        place = address_text((self.table, key_text(self.key)))
-        source = address_text((self.source, key_text(self.source_key)))
+        place = place_text(self.table, self.key)
+        source = place_text(self.source, self.source_key)
         words = {
             "missing": "is missing",
             "different": "differs",

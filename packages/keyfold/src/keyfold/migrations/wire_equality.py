@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 import orjson
+
+from keyfold_engine.values.number import normalise
 
 
 def canonical(item: Mapping[str, Any]) -> bytes:
@@ -17,9 +18,9 @@ def canonical(item: Mapping[str, Any]) -> bytes:
 def _canonical(value: Mapping[str, Any]) -> Any:
     ((kind, content),) = value.items()
     if kind == "N":
-        return {"N": _number(content)}
+        return {"N": normalise(content)}
     if kind == "NS":
-        return {"NS": sorted(map(_number, content))}
+        return {"NS": sorted(map(normalise, content))}
     if kind in ("SS", "BS"):
         return {kind: sorted(content)}
     if kind == "L":
@@ -27,14 +28,6 @@ def _canonical(value: Mapping[str, Any]) -> Any:
     if kind == "M":
         return {"M": {name: _canonical(one) for name, one in content.items()}}
     return dict(value)
-
-
-def _number(text: str) -> str:
-    # `normalize` would round to the context's 28 digits; DynamoDB has 38.
-    sign, digits, exponent = Decimal(text).as_tuple()
-    kept = "".join(map(str, digits)).lstrip("0")
-    bare = kept.rstrip("0")
-    return f"{'-' * sign}{bare}e{int(exponent) + len(kept) - len(bare)}" if bare else "0"
 
 
 def checksum(item: Mapping[str, Any]) -> int:

@@ -38,6 +38,13 @@ def actions_of(operation: str, request: Mapping[str, Any]) -> list[Action]:
     if operation in _SINGLE:
         kept = {n: v for n, v in request.items() if n not in _NOT_IN_TRANSACTIONS}
         return [(_SINGLE[operation], kept)]
+    if operation == "BatchWriteItem":
+        return [
+            (kind.removesuffix("Request"), {"TableName": name, **one})
+            for name, requests in request["RequestItems"].items()
+            for each in requests
+            for kind, one in each.items()
+        ]
     return [next(iter(action.items())) for action in request["TransactItems"]]
 
 
