@@ -13,7 +13,7 @@ from keyfold.migrations.direction import Direction, Uncopyable
 from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.ownership import address_text
-from keyfold.migrations.progress import Progress
+from keyfold.migrations.progress import Progress, duration
 from keyfold.migrations.state import key_text
 from keyfold.migrations.table_scan import PAGE
 from keyfold.migrations.wire_equality import equal
@@ -210,7 +210,7 @@ def words_of(work: Iterable[JobEstimate], rate: float) -> Iterator[str]:
         total.read_units += each.read_units
         total.write_units += each.write_units
         total.items += each.items
-    took = f", {_duration(total.seconds(rate))} at {rate:,.0f} items a second" if rate else ""
+    took = f", {duration(total.seconds(rate))} at {rate:,.0f} items a second" if rate else ""
     yield (
         f"in all: about {total.requests:,} requests, {total.read_units:,.0f} read units, "
         f"{total.write_units:,.0f} write units, ${total.cost:,.2f} on demand{took}"
@@ -226,7 +226,7 @@ def compared(work: Iterable[JobEstimate], done: Mapping[str, Progress]) -> Itera
         yield (
             f"{took.job}: {took.done:,} items (expected {each.items:,}), "
             f"{took.write_units:,.0f} write units (expected {each.write_units:,.0f}), "
-            f"{_followed_words(took)}{_duration(took.seconds)}"
+            f"{_followed_words(took)}{duration(took.seconds)}"
         )
 
 
@@ -236,9 +236,3 @@ def _followed_words(took: Progress) -> str:
     part = f"{took.followed_units:,.0f} of them"
     share = "all" if took.followed_units == took.write_units else part
     return f"{share} for changes that the stream brought, "
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:,.1f} s"
-    return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"

@@ -45,7 +45,7 @@ DOES: Final[dict[Phase, str]] = {
     "expand": "creates tables and indexes and enables streams; a rollback removes them",
     "follow": "copies every change from here on; a rollback takes the copies back",
     "backfill": "copies and rewrites the existing items; a rollback takes that back",
-    "verify": "compares both sides item by item, and copies differences again",
+    "verify": "compares both sides item by item, and copies what differs; a rollback takes it back",
     "switch-writes": "writes go to the new side; a rollback brings them back with all data",
     "hold": "copies changes back to the old side and recounts; a rollback is still possible",
     "contract": "compares once more and removes the old side; there is no way back",

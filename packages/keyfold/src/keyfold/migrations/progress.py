@@ -93,6 +93,13 @@ class Progress:
         }
 
 
+def duration(seconds: float) -> str:
+    """Seconds in words."""
+    if seconds < 120:
+        return f"{seconds:,.1f} s"
+    return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
+
+
 Report = Callable[[Progress], None]
 
 

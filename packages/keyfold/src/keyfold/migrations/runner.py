@@ -14,6 +14,7 @@ from functools import cached_property
 from math import inf
 from typing import Final, Literal
 
+from keyfold.design.schema import Index
 from keyfold.errors import Drifted, Irreversible, MigrationError, Pending, VerifyFailed
 from keyfold.migrations.applications import (
     consequences,
@@ -24,7 +25,7 @@ from keyfold.migrations.backend import Backend
 from keyfold.migrations.copier import POLL_SECONDS
 from keyfold.migrations.item_jobs import ItemJobs, list_words
 from keyfold.migrations.migration import DOES, PHASES, Migration, Phase, Side, reached
-from keyfold.migrations.progress import Progress, Report, silent
+from keyfold.migrations.progress import Progress, Report, duration, silent
 from keyfold.migrations.restoration import Restoring
 from keyfold.migrations.state import MigrationStatus, State, StateStore
 from keyfold.migrations.table_scan import ScanPace
@@ -36,6 +37,8 @@ _LOOK_SECONDS: Final = 0.5
 _SAY_SECONDS: Final = 5.0
 LATE_SECONDS: Final = 120.0
 """From when on somebody has to know that a stream is read late."""
+_USUAL_RATE: Final = 1000.0
+"""Items a second, as long as nothing is measured."""
 QUIET_SECONDS: Final = 30.0
 """How long no foreign write may have occurred before a switch."""
 
@@ -115,7 +118,7 @@ class Migrator:
                 return self._state
             self.say(f"{self.migration.name}: {phase}")
             with self.backend.describing_once():
-                self.say(f"{self.migration.name}: {DOES[phase]}{self._size_of(phase)}")
+                self.say(f"{self.migration.name}: {DOES[phase]} ({self._time_of(phase)})")
                 self._warn_of_backlog(phase)
                 steps[phase]()
             if self._state.phase != phase:
@@ -130,12 +133,19 @@ class Migrator:
         found = (self.backend.describe(table) or {} for table in sources)
         return sum(int(each.get("ItemCount", 0)) for each in found)
 
-    def _size_of(self, phase: Phase) -> str:
-        """How much a phase has to read, and how long that takes at the given rate."""
-        if phase not in ("backfill", "verify", "contract"):
-            return ""
-        items, rate = self._items, self.pace.items_per_second
-        return f" (about {items:,} items{f', {items / rate:,.0f} s' if rate else ''})"
+    def _time_of(self, phase: Phase) -> str:
+        """About how long a phase takes: at the given rate, or at that of this run so far."""
+        if phase == "expand" and any(isinstance(c.part, Index) for c in self.migration.changes):
+            return "minutes to hours for an index of a large table"
+        counts = self.migration.restores or self.migration.numbers
+        if phase not in ("backfill", "verify", "contract") and not (phase == "hold" and counts):
+            return "seconds"
+        measured = [
+            one.done / one.seconds for one in self.work.values() if one.done and one.seconds
+        ]
+        rate = self.pace.items_per_second or max(measured, default=_USUAL_RATE)
+        took = f"{duration(self._items / rate)} at {rate:,.0f} a second"
+        return f"about {self._items:,} items, {took}"
 
     def _warn_of_backlog(self, phase: Phase) -> None:
         """Say that a phase has to read what a consumer has not read for minutes."""

@@ -380,3 +380,19 @@ def test_copying_catches_up_with_the_shards_that_follow_an_ended_one(shop: Shop)
     shop.backend = Backend(Split(shop.backend.client))
     shop.migrator().items.copier("new").catch_up()
     assert shop.new_items() == shop.expected_items()
+
+
+def test_every_phase_says_what_it_does_how_long_and_whether_it_can_be_undone(shop: Shop) -> None:
+    said: list[str] = []
+    for number in range(3):
+        shop.old_order(f"o{number}")
+    shop.migrator(say=said.append).apply("backfill")
+    shop.migrator(say=said.append, pace=ScanPace(items_per_second=2)).apply("contract")
+    told = [one.removeprefix("orders-by-season: ") for one in said]
+    found = {phase: told[told.index(phase) + 1] for phase in PHASES[1:]}
+    undone = {phase: "rollback" in words for phase, words in found.items()}
+    assert undone == {phase: phase != "contract" for phase in PHASES[1:]}
+    assert "there is no way back" in found["contract"]
+    assert "(about 3 items, 0.0 s at 1,000 a second)" in found["backfill"]
+    assert "(about 3 items, 1.5 s at 2 a second)" in found["verify"]
+    assert "(seconds)" in found["switch-writes"]
