@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from keyfold_engine.clients import connect
 
-UP_TO_DATE = "Copies, counters and events are up to date."
+READY = "Data: "
 PICTURES = Path(__file__).parents[2] / "docs" / "guide" / "images"
 PAGES = ("map", "data", "patterns", "review", "streams", "migrations")
 SYSTEMS = ("gg_core", "inviter", "search_room", "sellers", "tamafriends", "sellers-current")
@@ -60,7 +60,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     try:
         for line in process.stdout:
             lines.append(line)
-            if line.startswith(UP_TO_DATE):
+            if line.startswith(READY):
                 break
         rows = [line.split() for line in lines]
         (start,) = [row[-1] for row in rows if row[:2] == ["Start", "page"]]

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from keyfold.errors import KeyfoldError, RebuildNeeded, StorageError, TableNotFound
 from keyfold.maintain import rebuild
-from keyfold.streams import Consumer, resume
+from keyfold.streams import AsyncConsumer, Consumer, resume
 from keyfold_demo.systems import FormerSystem, System
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.clients.protocol import AsyncClient
@@ -50,12 +50,15 @@ async def incomplete_systems(client: AsyncClient, systems: Sequence[Filled]) -> 
 
 
 async def fill(client: AsyncClient, system: System | FormerSystem) -> int:
-    """Write a system's data from scratch; removes what an interrupted attempt left."""
+    """Write a system's data from scratch, with copies and counters; removes what an interrupted
+    attempt left.
+    """
     for table in system.design.tables:
         with suppress(TableNotFound):
             await client.call("DeleteTable", {"TableName": f"{system.prefix}{table}"})
     db = await system.design.open_async(client, table_prefix=system.prefix)
     items = await system.fill(db)
+    await AsyncConsumer(db).drain()
     marker = {"system": {"S": system.name}}
     await client.call("PutItem", {"TableName": FILLED, "Item": marker})
     return items

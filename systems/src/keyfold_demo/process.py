@@ -18,7 +18,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 
 from keyfold.errors import KeyfoldError
-from keyfold_demo.behind import Behind
 from keyfold_demo.customers import customers
 from keyfold_demo.data import fill, incomplete_systems, open_data, renew
 from keyfold_demo.examples import REGION, overview
@@ -39,7 +38,6 @@ from keyfold_workbench.studio import Gate, StudioSystem, create_studio
 
 HOST = "127.0.0.1"
 STUDIO = "/studio"
-UP_TO_DATE = "Copies, counters and events are up to date."
 Say = Callable[[str], None]
 
 
@@ -95,9 +93,9 @@ async def _serve(
     services = [system.serve(db) for system, db in zip(systems, databases, strict=True)]
     people = {service.name: system.users for system, service in zip(systems, services, strict=True)}
     addresses = _address(web), _address(dynamodb)
-    behind, shown = Behind(databases), EmbeddedClient(client.engine)
+    shown = EmbeddedClient(client.engine)
     studied = {
-        service.name: studio_system(system, service, shown, options.data, addresses[1], behind)
+        service.name: studio_system(system, service, shown, options.data, addresses[1])
         for system, service in zip(systems, services, strict=True)
     }
     settings = WebSettings(
@@ -125,12 +123,7 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, page.stop)
-    async with (
-        _running(database),
-        following(databases, [journal]),
-        behind.watch(lambda: say(UP_TO_DATE)),
-        customers(client, formers),
-    ):
+    async with _running(database), following(databases, [journal]), customers(client, formers):
         await page.serve(sockets=[web])
     if not page.started:
         raise KeyfoldError("a system could not be started; see its error above")

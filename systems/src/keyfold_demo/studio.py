@@ -8,7 +8,6 @@ from pathlib import Path
 from keyfold.design.file import load as load_schema
 from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
-from keyfold_demo.behind import Behind
 from keyfold_demo.systems import FormerSystem, System
 from keyfold_engine.clients.protocol import Client
 from keyfold_web.page import PATH as PAGE_PATH
@@ -23,7 +22,7 @@ LOOKED_AT = 20
 
 
 def studio_system(
-    system: System, service: Service, client: Client, data: Path, address: str, behind: Behind
+    system: System, service: Service, client: Client, data: Path, address: str
 ) -> StudioSystem:
     """A system with its document, its workload and its pages."""
     schema = system.design.schema
@@ -39,7 +38,6 @@ def studio_system(
         address=address,
         design=system.design,
         description=description,
-        is_behind=lambda: schema.name in behind,
         workload=_workload(system.folder / "workload.yaml", schema),
         as_written=load_schema(written) if written.exists() else None,
         page=f"/{service.name}{PAGE_PATH}" if page_folder(type(service)) else None,

@@ -22,15 +22,15 @@ def readme(system: str) -> str:
     return (PACKAGES / system / "README.md").read_text("utf-8")
 
 
-def statements(system: str) -> list[list[str]]:
-    """The rows of all tables of statements, and of questions that the document leaves open."""
+def statements(system: str, *heads: str) -> list[list[str]]:
+    """The rows of the tables that begin so: statements, and questions that are left open."""
     found: list[list[str]] = []
     within = False
     for line in readme(system).splitlines():
         cells = [cell.strip() for cell in line.strip().removeprefix("|").split(" | ")]
         if not line.startswith("|"):
             within = False
-        elif cells[0] in ("the document says", "question"):
+        elif cells[0] in (heads or ("the document says", "question")):
             within = True
         elif within and not set(line) <= set("|- "):
             found.append([*cells[:-1], cells[-1].removesuffix("|").strip()])
@@ -46,6 +46,15 @@ def test_each_statement_says_what_was_decided_and_by_which_test(system: str) -> 
         assert said
         assert decided, said
         assert "test_" in tests or (tests in ("none", "–") and "hange" in decided), row
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_statements_are_counted(system: str) -> None:
+    rows = statements(system, "the document says")
+    changed = sum(decided.startswith("Changed") for _, decided, _ in rows)
+    kept = len(rows) - changed
+    said = f"Of {len(rows)} statements, {kept} are kept and {changed} changed."
+    assert said in readme(system)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

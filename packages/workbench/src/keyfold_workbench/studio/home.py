@@ -58,8 +58,7 @@ def home(view: PageView) -> Html:
         _steps(view, _simplest(systems), systems),
         class_="cols wide-left",
     )
-    behind = any(one.is_behind() for one in systems)
-    state_now = live_part("systems", listed, below, lasting=behind)
+    state_now = live_part("systems", listed, below, lasting=False)
     if view.partial:
         return state_now
     body = text(head(title, says, *_access(systems)), state_now)
@@ -150,8 +149,6 @@ def _findings(system: StudioSystem, where: str) -> Html:
 
 
 def _health(system: StudioSystem, where: str) -> Html:
-    if system.is_behind():
-        return link(where, state("run", "Catching up"))
     checkup = system.checkup.last
     if checkup is None:
         return link(where, state("note", "Not verified yet"))

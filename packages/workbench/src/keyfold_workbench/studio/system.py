@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -49,8 +49,6 @@ class StudioSystem:
     why_read_only: str = ""
     """Why nothing can be written, where another start of the studio would not help."""
     description: str = ""
-    is_behind: Callable[[], bool] = bool
-    """Whether copies, counters and events wait for a consumer here."""
     workload: Workload | None = None
     as_written: Schema | None = None
     document: Path | None = None

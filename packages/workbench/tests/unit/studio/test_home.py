@@ -35,14 +35,6 @@ def test_home_says_what_may_be_changed(system: StudioSystem, browser: TestClient
     assert "read-only" in words(browser.get("/").text)
 
 
-def test_home_says_whose_consumers_are_catching_up(
-    system: StudioSystem, browser: TestClient
-) -> None:
-    assert "Catching up" not in words(browser.get("/").text)
-    system.is_behind = lambda: True
-    assert "Catching up" in words(browser.get("/").text)
-
-
 def test_what_was_accepted_in_place_stands_beside_the_findings_with_its_reason(
     system: StudioSystem, browser: TestClient
 ) -> None:
