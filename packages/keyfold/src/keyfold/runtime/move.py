@@ -37,7 +37,9 @@ def move(context: Context, target: Entity | Ref[Any], changes: Mapping[str, Any]
     if not isinstance(target, Ref) and version_of(old) != version_of(target):
         raise VersionConflict(CHANGED.format(ref))
     checked = {name: validate(ref.entity, name, value) for name, value in changes.items()}
-    new = old.model_copy(update={**initial_counts(ref.entity), **checked})
+    updated = ref.entity.__spec__.updated
+    stamps = {} if updated is None else {updated.name: None}
+    new = old.model_copy(update={**initial_counts(ref.entity), **stamps, **checked})
     states = ref.entity.__spec__.states
     taken = {name: change.Set(value) for name, value in checked.items() if name in states}
     refused = step_refused(ref.entity.__spec__, Update(ref, taken), old)

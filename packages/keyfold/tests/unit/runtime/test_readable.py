@@ -26,11 +26,12 @@ from keyfold import (
     Version,
     add,
     append,
+    create,
     put,
     remove,
     update,
 )
-from keyfold.errors import ValueRefused, VersionConflict
+from keyfold.errors import IdempotentParameterMismatch, ValueRefused, VersionConflict
 from keyfold_engine.clock import ManualClock
 
 design = Design("readable")
@@ -223,6 +224,28 @@ def test_a_transaction_tells_the_time_of_the_update_that_it_wrote() -> None:
         changed, _ = db.transact(update(made, until=AT), put(Window(window_id="w")))
         assert changed == db.get(made.ref())
         assert changed.changed_at == datetime.fromtimestamp(1_900_000_060, UTC)
+
+
+def test_a_moved_item_says_when_it_was_moved() -> None:
+    clock = ManualClock(1_900_000_000)
+    with design.open(":memory:", clock=clock) as db:
+        made = db.create(Visit(visit_id="v", at=AT))
+        clock.advance(60)
+        moved = db.move(made, visit_id="w")
+        assert moved == db.get(moved.ref())
+        assert (moved.made_at, moved.changed_at) == (
+            made.made_at,
+            datetime.fromtimestamp(1_900_000_060, UTC),
+        )
+
+
+def test_a_token_makes_an_equal_second_attempt_an_answer_and_refuses_another(db: Db) -> None:
+    first, second = (Window(window_id=name) for name in ("first", "second"))
+    for _ in range(3):
+        db.transact(create(first), create(second), token="t")
+    assert len(items(db)) == 2
+    with pytest.raises(IdempotentParameterMismatch):
+        db.transact(create(first), create(Window(window_id="third")), token="t")
 
 
 def test_sums_are_those_of_the_table(db: Db) -> None:
