@@ -12,7 +12,7 @@ from keyfold.design.condition import condition_text
 from keyfold.design.schema import PatternSchema, Schema, SearchSchema, SortCondition
 from keyfold.design.shorthand import SIGNS
 from keyfold.design.template import Slot, Template
-from keyfold_engine.limits import PAGE_BYTES, READ_UNIT_BYTES, WRITE_UNIT_BYTES
+from keyfold_engine.limits import PAGE_BYTES, READ_UNIT_BYTES
 
 ASSUMED_BYTES = 1024
 """The assumed size of an item if the design gives none."""
@@ -184,12 +184,3 @@ def read_units(schema: Schema, pattern: PatternSchema) -> str:
     if pattern.kind == "merge":
         return f"{units:g} for each partition"
     return f"{units:g}" if most == 1 else f"up to {units:g}"
-
-
-def write_units(schema: Schema, entity: str, *, transactional: bool) -> int:
-    """Write units of one item with its index entries."""
-    found = schema.by_entity.get(entity)
-    if found is None:
-        return 0
-    units = math.ceil((found.bytes or ASSUMED_BYTES) / WRITE_UNIT_BYTES)
-    return units * (2 if transactional else 1) + units * len({p.index for p in found.placements})

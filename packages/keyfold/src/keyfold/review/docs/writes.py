@@ -13,7 +13,6 @@ from keyfold.review.docs.blocks import (
     anchor,
 )
 from keyfold.review.docs.blocks import Grid as Grid
-from keyfold.review.docs.requests import write_units
 from keyfold.review.docs.write_flow import flows, write_flow
 
 MANY_FLOWS = 12
@@ -96,7 +95,7 @@ def writes(schema: Schema) -> Iterator[Block]:
     found = flows(schema)
     if schema.operations:
         yield Grid(
-            ("Operation", "Writes", "Atomic", "Safe to repeat", "Write units"),
+            ("Operation", "Writes", "Atomic", "Safe to repeat"),
             tuple(
                 (
                     f"**{o.name}**",
@@ -105,7 +104,6 @@ def writes(schema: Schema) -> Iterator[Block]:
                     ),
                     "yes" if o.atomic else ("no" if len(o.effects) > 1 else "–"),
                     "yes" if o.idempotent and not o.needs else "–",
-                    _units(schema, o.name),
                 )
                 for o in schema.operations
             ),
@@ -114,21 +112,6 @@ def writes(schema: Schema) -> Iterator[Block]:
         if len(flow.writes) < 2 and not flow.later:
             continue
         yield Picture(f"flow-{anchor(flow.name)}", write_flow(flow), "")
-
-
-def _units(schema: Schema, name: str) -> str:
-    operation = next(o for o in schema.operations if o.name == name)
-    units = sum(
-        write_units(schema, e.entity, transactional=bool(operation.atomic))
-        for e in operation.effects
-        if not e.each
-    )
-    each = sum(
-        write_units(schema, e.entity, transactional=bool(operation.atomic))
-        for e in operation.effects
-        if e.each
-    )
-    return f"{units} + {each} for each" if each else str(units)
 
 
 def streams(schema: Schema) -> Iterator[Block]:
