@@ -12,8 +12,9 @@ project = "keyfold"
 author = "The keyfold authors"
 version = release = metadata.version("keyfold")
 
-extensions = ["myst_parser", "look", "reference", "systems", "advice"]
-exclude_patterns = ["_build", "_ext", "_templates"]
+extensions = ["myst_parser", "look", "reference", "advice", "systems"]
+# Reports are sections of the systems' pages; decisions are read in the repository.
+exclude_patterns = ["_build", "_ext", "_templates", "advice", "scale", "adr/0*", "adr/template.md"]
 myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3
 

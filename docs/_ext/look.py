@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,8 +34,21 @@ class Section(NamedTuple):
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("tabs", Tabs)
+    app.connect("source-read", _offer_files)
     app.connect("html-page-context", _add_frame)
     return {"parallel_read_safe": True}
+
+
+def _offer_files(app: Sphinx, page: str, source: list[str]) -> None:
+    """Links to pages that the site leaves out, such as decisions, lead to their files."""
+    folder = Path(app.env.doc2path(page)).parent
+
+    def link(at: re.Match[str]) -> str:
+        path = (folder / at[1]).resolve()
+        left_out = path.is_file() and app.project.path2doc(path) not in app.project.docnames
+        return f"](path:{at[1]}" if left_out else at[0]
+
+    source[0] = re.sub(r"\]\(([\w./-]+\.md)", link, source[0])
 
 
 class Tabs(SphinxDirective):

@@ -1,7 +1,9 @@
-"""Writes a page for each of the systems, before each build: the document of its design."""
+"""Writes a page for each of the systems, before each build: the document of its design, its cost,
+advice, and what throttles first at 10^8 users."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -17,10 +19,23 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def write_pages(app: Sphinx) -> None:
-    folder = Path(app.srcdir) / "systems"
+    source = Path(app.srcdir)
     for name in names():
-        schema = load_schema(f"keyfold_systems.{name}.design:design")
-        docs.write(schema, folder / f"{name}.md")
+        page = source / "systems" / f"{name}.md"
+        docs.write(docs.files(load_schema(f"keyfold_systems.{name}.design:design"), page))
+        reports = [
+            source / "advice" / f"{name}-cost.md",
+            source / "advice" / f"{name}.md",
+            source / "scale" / f"{name}.md",
+        ]
+        page.write_text("\n".join([page.read_text("utf-8"), *map(_section, reports)]), "utf-8")
+
+
+def _section(report: Path) -> str:
+    """A committed report as a section: headings one level deeper, pictures found from there."""
+    text = report.read_text("utf-8").partition("-->\n\n")[2]
+    text = re.sub("^#", "##", text, flags=re.MULTILINE)
+    return re.sub(r"\]\(([^:)]+\.svg)\)", rf"](../{report.parent.name}/\1)", text)
 
 
 def names() -> list[str]:

@@ -18,7 +18,7 @@ NAMES = ("inviter", "search_room", "tamafriends", "gg_core", "sellers")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("documents")
     for name in NAMES:
-        docs.write(load(SYSTEMS / name / "as_written.yaml"), made / f"{name}.html")
+        docs.write(docs.files(load(SYSTEMS / name / "as_written.yaml"), made / f"{name}.html"))
     return made
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
+from tests.browser.recording import Recording, webp
 
 from keyfold_engine.clients import connect
 
@@ -34,15 +35,7 @@ EVERY = {
     "migration": "/s/sellers-current/migrations?dry=1",
 }
 DRAWN = ("home", "map", "partition", "pattern", "edit", "review", "migration")
-AS_WEBP = """async (png) => {
-    const picture = new Image();
-    picture.src = png;
-    await picture.decode();
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [picture.width, picture.height];
-    canvas.getContext("2d").drawImage(picture, 0, 0);
-    return canvas.toDataURL("image/webp", 0.86);
-}"""
+RECORDING_BYTES = 1_500_000
 
 
 @pytest.fixture(scope="module")
@@ -431,9 +424,45 @@ def test_pictures_of_the_guide_can_be_taken(
         page.fill("#f-title", "Long run by the river")
         page.click("text=Show the plan")
     page.wait_for_load_state("networkidle")
-    taken = base64.b64encode(page.screenshot()).decode()
-    made = base64.b64decode(
-        page.evaluate(AS_WEBP, f"data:image/png;base64,{taken}").partition(",")[2]
-    )
+    made = base64.b64decode(webp(page).partition(",")[2])
     assert made[:4] + made[8:12] == b"RIFFWEBP"
     (folder / f"studio-{name}.webp").write_bytes(made)
+
+
+def test_a_recording_of_an_edit_and_a_repair_can_be_made(
+    page: Page, demo: tuple[str, str], tmp_path: Path
+) -> None:
+    """With STUDIO_PICTURES=1 the recording in the documentation is made anew."""
+    folder = PICTURES if os.environ.get("STUDIO_PICTURES") else tmp_path
+    page.evaluate("localStorage.clear()")
+    page.set_viewport_size({"width": 1120, "height": 700})
+    taken = Recording(page)
+    taken.click(
+        page.locator(".steps >> text=Change a value with its plan in view"), "Change a value"
+    )
+    page.locator(".rows .row").nth(5).click()
+    taken.click(page.locator("#detail >> text=Edit…"), "An item, with every copy of it")
+    page.fill("#f-title", "Long run by the river")
+    taken.click(page.locator("text=Show the plan"), "A new title")
+    page.locator("section[aria-label=Plan]").scroll_into_view_if_needed()
+    taken.show("The plan: one transaction, with the copies", 2.6)
+    taken.click(page.locator("#send"), "Sent exactly as shown")
+    expect(page.locator(".banner.ok")).to_contain_text("Sent:")
+    taken.show("The item and its copies changed together", 2.2)
+
+    write_past_the_design(demo[1])
+    page.click(".brand")
+    taken.click(
+        page.locator(".steps >> text=Verify copies, and repair what differs"),
+        "Another program changes one copy by itself",
+    )
+    taken.click(page.locator("text=Verify now"), "Verify recomputes every copy")
+    expect(page.locator(".drift > li")).to_have_count(1, timeout=30_000)
+    taken.click(page.locator("#repair"), "The copy that differs, and what is expected", 2.6)
+    expect(page.locator("text=Consistent")).to_be_visible(timeout=30_000)
+    taken.show("Repaired", 2.4)
+
+    made = taken.svg()
+    assert 15 < taken.seconds < 25
+    assert len(made) <= RECORDING_BYTES
+    (folder / "studio.svg").write_text(made, "utf-8")

@@ -34,5 +34,5 @@ def test_the_design_is_the_same_as_a_design_file(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_design_documents_itself(name: str, tmp_path: Path) -> None:
     schema = load_schema(f"keyfold_systems.{name}.design:design")
-    docs.write(schema, tmp_path / "design.html")
-    assert docs.stale(schema, tmp_path / "design.html") == []
+    docs.write(docs.files(schema, tmp_path / "design.html"))
+    assert docs.stale(docs.files(schema, tmp_path / "design.html")) == []

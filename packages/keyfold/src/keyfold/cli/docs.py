@@ -21,6 +21,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     add("--output", "-o", type=Path, metavar="FILE", help="a file that ends in .md, .html or .yaml")
     add(
+        "--by-table",
+        action="store_true",
+        help="with a .md file: each table has a file of its own, in a folder beside it",
+    )
+    add(
         "--check",
         nargs="?",
         const=True,
@@ -61,12 +66,14 @@ def run(args: argparse.Namespace) -> int:
     output = args.output or Path(f"{schema.name}.md")
     price = optional_hook("price")
     cost = price(target, schema) if price is not None else ""
+    made = docs.files(schema, output, cost, by_table=args.by_table)
     if args.check:
-        stale = docs.stale(schema, output, cost)
+        stale = docs.stale(made)
         for path in stale:
-            print(f"{path} is outdated; run: keyfold docs {target} -o {output}")
+            flag = " --by-table" if args.by_table else ""
+            print(f"{path} is outdated; run: keyfold docs {target} -o {output}{flag}")
         return 1 if stale else 0
-    changed = docs.write(schema, output, cost)
+    changed = docs.write(made)
     print(f"{output}: {'written' if changed else 'up to date'}", file=sys.stderr)
     return 0
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
 from keyfold.review import docs
 from keyfold.review.docs.blocks import Grid, Picture
+from keyfold.review.docs.key_map import key_map
 from keyfold.review.docs.requests import read_units, request
 
 ROOMS = """\
@@ -48,6 +51,24 @@ operations:
   join: {does: [create Member guarded, increment Room], atomic: true}
 consumers:
   Notify: {entities: [Member], events: [INSERT, REMOVE], does: [put Listing], dead_letter: failures}
+"""
+
+TWO_TABLES = """\
+design: shop
+tables:
+  Orders: {key: [PK, SK]}
+  Customers: {key: [PK]}
+entities:
+  Order:
+    table: Orders
+    key: {PK: CUSTOMER#<customerId>, SK: ORDER#<orderId>}
+    attributes: {customerId: id, orderId: id}
+  Customer:
+    table: Customers
+    key: {PK: CUSTOMER#<customerId>}
+    attributes: {customerId: id, name: string}
+patterns:
+  Orders of a customer: {query: Order, where: PK = CUSTOMER#<customerId>, limit: 20}
 """
 
 
@@ -143,13 +164,39 @@ def test_read_units_follow_size_limit_and_consistency(rooms: Schema) -> None:
 
 
 def test_markdown_keeps_its_pictures_beside_it(rooms: Schema, tmp_path: Path) -> None:
-    changed = docs.write(rooms, tmp_path / "rooms.md")
+    changed = docs.write(docs.files(rooms, tmp_path / "rooms.md"))
     assert tmp_path / "rooms" / "entities.svg" in changed
     text = (tmp_path / "rooms.md").read_text(encoding="utf-8")
     assert "](rooms/entities.svg)" in text
     assert "| **Listing** | `ROOM#{roomId}` | `LISTING#{listingId}` |" in text
     assert "new\\|old" in text
-    assert docs.write(rooms, tmp_path / "rooms.md") == []
+    assert docs.write(docs.files(rooms, tmp_path / "rooms.md")) == []
+
+
+def test_the_map_shows_copies_counts_and_entries_of_indexes(rooms: Schema) -> None:
+    drawn = key_map(rooms, rooms.tables[0])
+    kinds = Counter(re.findall(r'<path class="(edge \w+|place)"', drawn))
+    assert kinds == {"edge copy": 1, "edge count": 1, "place": 1}
+    assert Counter(re.findall(r'class="chip e\d( hollow)?"', drawn)) == {"": 3, " hollow": 1}
+
+
+def test_each_table_can_have_a_file_of_its_own(tmp_path: Path) -> None:
+    schema = loads(TWO_TABLES)
+    made = docs.files(schema, tmp_path / "shop.md", by_table=True)
+    texts = {str(path.relative_to(tmp_path)): text for path, text in made.items()}
+    pages = {name for name in texts if name.endswith(".md")}
+    assert pages == {"shop.md", "shop/Orders.md", "shop/Customers.md"}
+    assert "| [Orders](shop/Orders.md) | Order |" in texts["shop.md"]
+    assert "### Order" in texts["shop/Orders.md"]
+    assert "### Order\n" not in texts["shop.md"]
+    assert "Customer" not in texts["shop/Orders.md"].replace("customerId", "")
+    pictures = re.findall(r"\]\((\S+\.svg)\)", texts["shop/Orders.md"])
+    assert [f"shop/{picture}" in texts for picture in pictures] == [True]
+
+
+def test_files_by_table_are_markdown(tmp_path: Path) -> None:
+    with pytest.raises(KeyfoldError, match="give a file that ends in"):
+        docs.files(loads(TWO_TABLES), tmp_path / "shop.html", by_table=True)
 
 
 def test_a_document_is_stale_when_the_design_changed(
@@ -171,5 +218,5 @@ def test_another_kind_of_file_is_refused(rooms: Schema) -> None:
 
 
 def test_a_design_is_written_as_a_design_file(rooms: Schema, tmp_path: Path) -> None:
-    docs.write(rooms, tmp_path / "rooms.yaml")
+    docs.write(docs.files(rooms, tmp_path / "rooms.yaml"))
     assert load(tmp_path / "rooms.yaml") == rooms

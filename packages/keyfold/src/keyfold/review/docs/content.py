@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from keyfold.design.schema import Schema
+from keyfold.design.schema import Schema, TableSchema
 from keyfold.review.check import SEVERITIES, Review, check
 from keyfold.review.docs.blocks import (
     Block,
@@ -23,6 +24,8 @@ from keyfold.review.docs.patterns import patterns, requests
 from keyfold.review.docs.states import states
 from keyfold.review.docs.tables import entities, indexes, tables, vectors
 from keyfold.review.docs.writes import copies, counters, feeds, streams, uniques, writes
+
+BY_TABLE = ("Tables and keys", "Indexes", "Entities")
 
 
 def document(schema: Schema, cost: str = "") -> Document:
@@ -47,12 +50,44 @@ def document(schema: Schema, cost: str = "") -> Document:
         ("Findings", _findings(review)),
         ("Requests", requests(schema)),
     )
-    sections = [(title, tuple(blocks)) for title, blocks in made]
-    return Document(
-        schema.name,
-        schema.description,
-        tuple(Section(title, anchor(title), blocks) for title, blocks in sections if blocks),
+    return Document(schema.name, schema.description, _sections(made))
+
+
+def _sections(made: Iterable[tuple[str, Iterable[Block]]]) -> tuple[Section, ...]:
+    filled = [(title, tuple(blocks)) for title, blocks in made]
+    return tuple(Section(title, anchor(title), blocks) for title, blocks in filled if blocks)
+
+
+def documents_by_table(schema: Schema, folder: str, cost: str = "") -> dict[str, Document]:
+    """The document in parts: what concerns all tables under "", and each table by its name."""
+    whole = document(schema, cost)
+    listed = Grid(
+        ("Table", "What it holds"),
+        tuple(
+            (
+                f"[{table.name}]({folder}/{table.name}.md)",
+                ", ".join(entity.name for entity in schema.entities_of(table.name)) or "nothing",
+            )
+            for table in schema.tables
+        ),
     )
+    tables_at = Section("Tables", "tables", (listed,))
+    first, *others = (section for section in whole.sections if section.title not in BY_TABLE)
+    facts = replace(first, blocks=first.blocks[:1])
+    rest = replace(whole, sections=(facts, tables_at, *others))
+    return {"": rest} | {table.name: _table_document(schema, table) for table in schema.tables}
+
+
+def _table_document(schema: Schema, table: TableSchema) -> Document:
+    part = replace(schema, tables=(table,), entities=schema.entities_of(table.name))
+    made = (
+        ("Map", _maps(part)),
+        ("Keys", tables(part)),
+        ("Indexes", indexes(part)),
+        ("Entities", entities(part)),
+        ("Retention", _retention(part)),
+    )
+    return Document(table.name, table.description, _sections(made))
 
 
 def _overview(schema: Schema, review: Review, cost: str) -> Iterator[Block]:
@@ -69,15 +104,19 @@ def _overview(schema: Schema, review: Review, cost: str) -> Iterator[Block]:
         **({"Cost": cost} if cost else {}),
     }
     yield Grid(tuple(facts), (tuple(facts.values()),))
+    yield from _maps(schema)
+
+
+def _maps(schema: Schema) -> Iterator[Block]:
+    told = (
+        ": a frame is one partition, its rows come in the order of their sort keys. Dashed lines "
+        "lead to copies, green ones to numbers that count, grey ones to entries of indexes."
+    )
     for table in schema.tables:
         if schema.entities_of(table.name):
-            yield Picture(
-                f"keys-{anchor(table.name)}",
-                key_map(schema, table),
-                f"Item collections of {table.name}"
-                + (" and its indexes" if table.indexes else "")
-                + ": a frame is one partition, its rows come in the order of their sort keys.",
-            )
+            name = f"keys-{anchor(table.name)}"
+            yield Picture(name, key_map(schema, table), table.name + told)
+            told = "."
 
 
 def _summary(review: Review) -> str:

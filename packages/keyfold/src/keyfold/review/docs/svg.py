@@ -23,6 +23,31 @@ STYLE = """
 .kf .copy{stroke:var(--violet);stroke-dasharray:5 4}.kf .count{stroke:var(--green)}
 .kf .rule{stroke:var(--line)}
 """
+COLOURS = 8
+_HUES = (
+    ("#5c5f66", "#9a9ea7"),
+    ("#1a3bb0", "#8fb0f4"),
+    ("#6a2e05", "#ea7c2c"),
+    ("#067973", "#62dfda"),
+    ("#92085c", "#c07dac"),
+    ("#565f02", "#c5cb30"),
+    ("#7844cc", "#9d82f3"),
+    ("#2d6a47", "#b2efa3"),
+    ("#b81430", "#f49a92"),
+)
+"""For light and dark: grey, and the colours of entities."""
+
+
+def _hues(theme: int) -> str:
+    return "".join(f".kf .e{number}{{--e:{hue[theme]}}}" for number, hue in enumerate(_HUES))
+
+
+CHIPS = (
+    ".kf .chip{stroke:var(--e);fill:var(--e)}.kf .chip.hollow{fill:none}"
+    ".kf .letters{font-size:10px;font-weight:700;fill:var(--card)}"
+    ".kf .letters.hollow{fill:var(--e)}.kf .place{fill:none;stroke:var(--line);stroke-width:1.3}"
+    f"{_hues(0)}@media screen and (prefers-color-scheme:dark){{{_hues(1)}}}\n"
+)
 MONO = 6.95
 SANS = 6.6
 _TEMPLATE = re.compile(r"(\{[^{}]*\})")
@@ -42,8 +67,10 @@ class Drawing:
 
     title: str
     parts: list[str] = field(default_factory=list)
+    style: str = STYLE
     width: float = 0
     height: float = 0
+    left: float = 0
 
     def grow(self, right: float, bottom: float) -> None:
         self.width, self.height = max(self.width, right), max(self.height, bottom)
@@ -94,9 +121,37 @@ class Drawing:
             f'<path class="edge {kind}" d="{path}{x2:.1f},{y2:.1f}" marker-end="url(#kf-{head})"/>'
         )
 
+    def chip(self, x: float, middle: float, name: str, colour: int, hollow: bool) -> None:
+        """A mark of two letters for an entity; a copy's is hollow."""
+        self.style = STYLE + CHIPS
+        letters = "".join(c for c in name if c.isupper())[:2]
+        letters = letters if len(letters) > 1 else name[:2]
+        kind = f"e{colour}{' hollow' if hollow else ''}"
+        self.parts.append(
+            f'<rect class="chip {kind}" x="{x:.1f}" y="{middle - 7:.1f}" width="22" height="14" '
+            f'rx="3"/><text class="letters {kind}" x="{x + 11:.1f}" y="{middle + 3.5:.1f}" '
+            f'text-anchor="middle">{escape(letters)}</text>'
+        )
+
+    def bracket(self, x: float, start: float, end: float, kind: str) -> None:
+        """An arrow that leaves the left side and comes back to it, above or below."""
+        self.left = min(self.left, x - 4)
+        self.parts.append(
+            f'<path class="edge {kind}" d="M0,{start:.1f} H{x:.1f} V{end:.1f} H-1" '
+            f'marker-end="url(#kf-{kind})"/>'
+        )
+
+    def place(self, x1: float, y1: float, x2: float, y2: float) -> None:
+        """From an item to its entry in an index."""
+        bend = (x2 - x1) / 2
+        self.parts.append(
+            f'<path class="place" d="M{x1:.1f},{y1:.1f} C{x1 + bend:.1f},{y1:.1f} '
+            f'{x2 - bend:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"/>'
+        )
+
     def render(self) -> str:
         pad = 12
-        wide, high = self.width + 2 * pad, self.height + 2 * pad
+        wide, high = self.width - self.left + 2 * pad, self.height + 2 * pad
         heads = "".join(
             f'<marker id="kf-{name}" viewBox="0 0 8 8" refX="7.2" refY="4" markerWidth="7" '
             f'markerHeight="7" orient="auto"><path d="M0,0.6 L7.4,4 L0,7.4 z" '
@@ -105,7 +160,7 @@ class Drawing:
         )
         return (
             f'<svg class="kf" xmlns="http://www.w3.org/2000/svg" role="img" '
-            f'viewBox="{-pad} {-pad} {wide:.0f} {high:.0f}" width="{wide:.0f}" '
-            f'height="{high:.0f}"><title>{escape(self.title)}</title><style>{STYLE}</style>'
+            f'viewBox="{self.left - pad:.0f} {-pad} {wide:.0f} {high:.0f}" width="{wide:.0f}" '
+            f'height="{high:.0f}"><title>{escape(self.title)}</title><style>{self.style}</style>'
             f"<defs>{heads}</defs>{''.join(self.parts)}</svg>\n"
         )
