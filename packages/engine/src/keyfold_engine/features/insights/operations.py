@@ -8,7 +8,7 @@ from typing import Any
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.errors import TableNotFound, ValidationError
+from keyfold_engine.errors import TableNotFound, ValidationError, parameter_invalid
 from keyfold_engine.features.insights.contributors import KeyCounts
 
 _PER_PAGE = 100
@@ -61,6 +61,8 @@ def describe_contributor_insights(database: Database, request: dict[str, Any]) -
 
 def list_contributor_insights(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     limit = request.get("MaxResults") or _PER_PAGE
+    if limit < 1:
+        raise parameter_invalid("MaxResults must be at least 1")
     name, after = request.get("TableName"), request.get("NextToken", "")
     with database.read() as session:
         if name is not None:

@@ -18,6 +18,7 @@ def begin(
     database: Database, table: TableDefinition, request: dict[str, Any], kinds: list[str]
 ) -> dict[str, Any]:
     """Create a strongly consistent group of three regions, one of them possibly a witness."""
+    updates = request.get("ReplicaUpdates") or []
     witnesses = request.get("GlobalTableWitnessUpdates") or []
     if request.get("MultiRegionConsistency") != "STRONG":
         if table.definition.get("Consistency") == "STRONG":
@@ -33,7 +34,7 @@ def begin(
         )
     if table.definition.get("Consistency") == "STRONG":
         refuse("MultiRegionConsistency parameter is unsupported on existing global table")
-    wishes = {each["Create"]["RegionName"]: each["Create"] for each in request["ReplicaUpdates"]}
+    wishes = {each["Create"]["RegionName"]: each["Create"] for each in updates}
     witness = [each["Create"]["RegionName"] for each in witnesses if each.get("Create")]
     wrong = [region for region in (*wishes, *witness) if region in _STRONG_ELSEWHERE]
     if wrong:
@@ -81,7 +82,8 @@ def change(
     """Refuse changes of a strongly consistent group, which can only be dissolved as a whole."""
     if "Create" in kinds:
         refuse("Cannot add replicas to a global table with strong MultiRegionConsistency")
-    regions = {each["Delete"]["RegionName"] for each in request.get("ReplicaUpdates") or ()}
+    updates = request.get("ReplicaUpdates") or ()
+    regions = {each["Delete"]["RegionName"] for each in updates if "Delete" in each}
     witness = table.definition.get("Witness")
     dropped = [each for each in request.get("GlobalTableWitnessUpdates") or () if "Delete" in each]
     if witness and not dropped:

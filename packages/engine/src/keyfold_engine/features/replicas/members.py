@@ -53,7 +53,7 @@ def update(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         "GlobalTableWitnessUpdates"
     ):
         return consistency.begin(database, table, request, kinds)
-    if table.definition.get("Consistency") == "STRONG":
+    if table.definition.get("Consistency") == "STRONG" and set(kinds) != {"Update"}:
         return consistency.change(database, table, request, kinds)
     regions = list(
         dict.fromkeys(each[kind]["RegionName"] for each, kind in zip(updates, kinds, strict=True))

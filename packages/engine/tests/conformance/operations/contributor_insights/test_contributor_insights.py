@@ -67,6 +67,8 @@ def test_the_list_has_what_is_not_disabled(call: Call, table: str) -> None:
     rest = call("ListContributorInsights", {"TableName": table, "NextToken": first["NextToken"]})
     names = [each["IndexName"] for each in rest["ContributorInsightsSummaries"]]
     assert names == ["everything"]
+    with pytest.raises(ValidationError, match="MaxResults must be at least 1"):
+        call("ListContributorInsights", {"TableName": table, "MaxResults": -1})
 
 
 def test_what_is_not_there(call: Call, table: str, name: str) -> None:

@@ -311,6 +311,11 @@ def test_a_region_leaves_the_group_with_its_data(
             "STRONG: [us-west-1].",
         ),
         (
+            {"GlobalTableWitnessUpdates": [{}], "MultiRegionConsistency": "STRONG"},
+            "Unsupported replica count for global tables with MultiRegionConsistency set to "
+            "STRONG.",
+        ),
+        (
             {"GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES"},
             "Value 'ENABLED_WITH_OVERRIDES' at 'GlobalTableSettingsReplicationMode' failed to "
             "satisfy constraint: Only ENABLED and DISABLED settings replication are supported for "
@@ -433,6 +438,15 @@ def test_a_strong_group_is_not_changed(home: Engine) -> None:
     item = {"Put": {"TableName": "Orders", "Item": {"pk": {"S": "a"}}}}
     with pytest.raises(ValidationError, match="Transactions and time to live are not supported"):
         home.call("TransactWriteItems", {"TransactItems": [item]})
+
+
+def test_a_replica_of_a_strong_group_has_settings_of_its_own(home: Engine) -> None:
+    _strong(home)
+    wish = {"RegionName": _AWAY, "TableClassOverride": "STANDARD_INFREQUENT_ACCESS"}
+    _update(home, {"Update": wish})
+    told = {replica["RegionName"]: replica for replica in _told(home)["Replicas"]}
+    assert "ReplicaTableClassSummary" in told[_AWAY]
+    assert "ReplicaTableClassSummary" not in told[_THIRD]
 
 
 def test_only_an_empty_table_becomes_strong(home: Engine) -> None:
