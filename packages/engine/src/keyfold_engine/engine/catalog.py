@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -10,9 +11,22 @@ import orjson
 
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.errors import TableInUse, TableNotFound
+from keyfold_engine.errors import TableInUse, TableNotFound, ValidationError
 
 _PARSED_TABLES = 256
+_TABLE_ARN = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]{3,255})").fullmatch
+
+
+def name_in(arn: str) -> str:
+    """The name of the table that an ARN is of; Amazon refuses ARNs of anything else."""
+    found = _TABLE_ARN(arn)
+    if found is None:
+        raise invalid_arn(arn)
+    return found[1]
+
+
+def invalid_arn(arn: str) -> ValidationError:
+    return ValidationError(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
 
 
 def create(session: Session, definition: dict[str, Any]) -> TableDefinition:
@@ -85,14 +99,14 @@ class Catalog:
         if table is not None:
             return table
         if name.startswith("arn:"):
-            table = self.find(session, name.rpartition(":table/")[2])
+            table = self.find(session, name_in(name))
             return table if table is not None and table.arn == name else None
         return self.load(session, name)
 
     def load(self, session: Session, name: str) -> TableDefinition | None:
         """The current table, bypassing the cache."""
         if name.startswith("arn:"):
-            table = self.load(session, name.rpartition(":table/")[2])
+            table = self.load(session, name_in(name))
             return table if table is not None and table.arn == name else None
         generation = self._generation
         row = session.table(name)

@@ -23,7 +23,11 @@ def create_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
             )
     definitions.check_creation(request)
     tags = read_tags(request.get("Tags") or ())
-    name = request["TableName"].rpartition(":table/")[2]
+    name = request["TableName"]
+    if name.startswith("arn:"):
+        name = catalog.name_in(name)
+        if database.arn(f"table/{name}") != request["TableName"]:
+            raise catalog.invalid_arn(request["TableName"])
     further = [each.creating(database, name, request) for each in extensions.for_request(request)]
 
     def work(session: Session) -> dict[str, Any]:

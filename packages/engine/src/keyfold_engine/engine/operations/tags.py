@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 from unicodedata import category
 
+from keyfold_engine.engine import catalog
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
@@ -14,7 +14,6 @@ from keyfold_engine.errors import AccessDenied, TableNotFound, ValidationError, 
 
 TAGS_PER_RESOURCE = 50
 _SIGNS = "_.:/=+-@"
-_TABLE_ARN = re.compile(r"arn:aws:dynamodb:[^:]+:\d+:table/[^/]{3,}").fullmatch
 
 
 def tag_resource(database: Database, request: dict[str, Any]) -> dict[str, Any]:
@@ -84,22 +83,34 @@ def _check_count(tags: dict[str, str]) -> None:
 
 
 def _check_arn(arn: str) -> None:
+    """As ExtendDB's authors saw it on Amazon in July 2026."""
     if not arn.startswith("arn:"):
         raise parameter_invalid(f"ARNs must start with 'arn:': {arn}")
-    if "/index/" in arn:
+    service, resource = (*arn.split(":", 5), "", "", "", "")[2:6:3]
+    if service != "dynamodb":
+        raise _denied(arn)
+    if not resource.startswith("table/"):
+        raise parameter_invalid(f"Provided Arn is not a DynamoDB resource arn: {arn}")
+    if "/index/" in resource:
         raise parameter_invalid(
             f"Invalid resource arn provided, only table or stream is accepted. "
             f"Provided resource arn: {arn}"
         )
-    if not _TABLE_ARN(arn):
-        raise ValidationError(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+    catalog.name_in(arn)
+
+
+def _denied(arn: str) -> AccessDenied:
+    return AccessDenied(f"User is not authorized to perform this operation on resource: {arn}")
 
 
 def _table(database: Database, session: Session, arn: str) -> TableDefinition:
     _check_arn(arn)
-    if not arn.startswith(database.arn("")):
-        raise AccessDenied(f"User is not authorized to perform this operation on resource: {arn}")
+    region, account = arn.split(":")[3:5]
+    if account != database.account:
+        raise _denied(arn)
+    if region != database.region:
+        raise catalog.invalid_arn(arn)
     table = database.catalog.find(session, arn)
     if table is None:
-        raise TableNotFound(f"Requested resource not found: ResourcArn: {arn} not found")
+        raise TableNotFound(f"Requested resource not found: ResourceArn: {arn} not found")
     return table

@@ -12,7 +12,7 @@ import pytest
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.faults import Faults
-from keyfold_engine.errors import TableNotFound, Throttled
+from keyfold_engine.errors import TableNotFound, Throttled, ValidationError
 
 Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 _BOTH = "ACCESSED_AND_THROTTLED_KEYS"

@@ -27,14 +27,35 @@ def test_tags_are_added_changed_and_removed(call: Call, table: str) -> None:
     assert tags() == {"stage": "test"}
 
 
+INVALID = "One or more parameter values were invalid: "
+INVALID_ARN = "Invalid TableArn: Invalid ResourceArn provided as input "
+
+
 def test_resources_that_are_not_there_or_not_ours_are_refused(call: Call, table: str) -> None:
+    """After what ExtendDB's authors saw on Amazon in July 2026."""
     arn = call("DescribeTable", {"TableName": table})["Table"]["TableArn"]
-    with pytest.raises(TableNotFound):
+    with pytest.raises(TableNotFound) as missing:
         call("ListTagsOfResource", {"ResourceArn": f"{arn}x"})
-    with pytest.raises(AccessDenied):
-        call("ListTagsOfResource", {"ResourceArn": arn.replace("123456789012", "9" * 12)})
-    with pytest.raises(ValidationError):
-        call("ListTagsOfResource", {"ResourceArn": "no arn"})
+    assert missing.value.message == f"Requested resource not found: ResourceArn: {arn}x not found"
+    other = arn.replace("123456789012", "9" * 12)
+    for foreign in (other, other.replace("us-east-1", "eu-west-1"), "arn:aws:s3:::bucket"):
+        with pytest.raises(AccessDenied):
+            call("ListTagsOfResource", {"ResourceArn": foreign})
+    elsewhere, odd = arn.replace("us-east-1", "eu-west-1"), "arn:aws:dynamodb:us-east-1:1:other/a"
+    for wrong, message in (
+        (
+            "no arn",
+            "One or more parameter values were invalid: ARNs must start with 'arn:': no arn",
+        ),
+        (elsewhere, INVALID_ARN + elsewhere),
+        (
+            odd,
+            f"{INVALID}Provided Arn is not a DynamoDB resource arn: {odd}",
+        ),
+    ):
+        with pytest.raises(ValidationError) as refused:
+            call("ListTagsOfResource", {"ResourceArn": wrong})
+        assert refused.value.message == message
 
 
 @pytest.mark.parametrize(("key", "value"), [("hi!", "dog"), ("dog", "d%g"), ("dog", '"x"')])
