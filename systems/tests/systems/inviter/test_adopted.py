@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.systems.author import Item, by_key
 
+from keyfold.maintain import repairing, verification
 from keyfold.streams import AsyncConsumer
 
 from .conftest import InviterAuthor, World
@@ -78,7 +79,11 @@ def old(author: InviterAuthor) -> list[Item]:
 
 @pytest.fixture
 async def adopted(old: list[Item], world: World) -> World:
-    await AsyncConsumer(world.db).drain()
+    """Taken over: the stream is read from now on, and the members are counted."""
+    await AsyncConsumer(world.db).skip()
+    found = (await world.db.run(verification(world.db.context))).drifts
+    assert {drift.kind for drift in found} == {"counter"}
+    await world.db.run(repairing(world.db.context, found))
     return world
 
 

@@ -45,6 +45,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="post events there, signed with KEYFOLD_WEBHOOK_SECRET",
     )
+    running.add_argument(
+        "--from",
+        dest="begin",
+        choices=("oldest", "now"),
+        default="oldest",
+        help="where a first run begins: with the oldest record that is kept, or, on a table in use "
+        "whose numbers are right, with what is written from now on (default: oldest)",
+    )
     running.add_argument("--once", action="store_true", help="stop at the end of the streams")
     text = "Show shards, their owners and lag, dead letters and waiting events."
     shown = commands.add_parser("status", help=text, description=text)
@@ -72,6 +80,8 @@ def _run(db: Db, args: argparse.Namespace) -> int:
     from keyfold.streams import Consumer, ConsumerOptions
 
     consumer = Consumer(db, sinks=_sinks(args), options=ConsumerOptions(batch=args.batch))
+    if args.begin == "now":
+        consumer.skip()
     if args.once:
         print(_words(consumer.drain()))
         return 0

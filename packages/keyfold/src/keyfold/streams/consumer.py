@@ -69,6 +69,12 @@ class Consumer(Following):
         """
         return self._to_its_end(self._following.catch_up())
 
+    def skip(self) -> Outcome:
+        """Before the first run on a table that is in use: pass over what its stream has now, which
+        others have counted already. A repair sets right what they have not.
+        """
+        return self._to_its_end(self._following.skip())
+
     def _to_its_end(self, work: Flow[Outcome]) -> Outcome:
         try:
             return self.db.run(work, "streams")
@@ -182,6 +188,12 @@ class AsyncConsumer(Following):
         workers.
         """
         return await self._to_its_end(self._following.catch_up())
+
+    async def skip(self) -> Outcome:
+        """Before the first run on a table that is in use: pass over what its stream has now, which
+        others have counted already. A repair sets right what they have not.
+        """
+        return await self._to_its_end(self._following.skip())
 
     async def _to_its_end(self, work: Flow[Outcome]) -> Outcome:
         try:

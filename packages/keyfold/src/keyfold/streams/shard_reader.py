@@ -34,12 +34,15 @@ class ShardReader:
     seconds: float
     records: ShardRecords | None = None
     """None: read from the checkpoint."""
+    skipping: bool = False
+    """Save checkpoints, and process nothing."""
 
     def poll(self) -> Flow[Outcome]:
         """Read one batch, process it, save the checkpoint."""
         asked = self.run.context.clock.now()
         records, ended = yield from self._batch()
-        outcome = yield from process(self.run, self.effects, self.shard.table, records)
+        wanted = [] if self.skipping else records
+        outcome = yield from process(self.run, self.effects, self.shard.table, wanted)
         complete = not outcome.unresolved
         noted: dict[str, str | float | bool] = {}
         settled = _settled(records, outcome.unresolved)

@@ -90,6 +90,7 @@ class StreamWorker:
         """Another worker is delivering events."""
         self.greedy = False
         """Take every free shard, whatever other workers there may be."""
+        self.skipping = False
         self._waited: tuple[dict[str, str | None], int] = {}, 0
         """The positions of the shards that are waited for, and how often they were seen there."""
 
@@ -142,6 +143,7 @@ class StreamWorker:
                 self.readers[shard.sort] = ShardReader(
                     self.run, self.effects, self.group, shard, lease, self.options.batch, seconds
                 )
+                self.readers[shard.sort].skipping = self.skipping
 
     def _has_ended(self, held: Lease) -> bool:
         seconds = max(held.seconds, self.options.lease_seconds)
@@ -199,6 +201,23 @@ class StreamWorker:
             total += outcome
             left = yield from self.left_from(started)
         return total
+
+    def skip(self) -> Flow[Outcome]:
+        """Move past what is written now, without effects; refused where a checkpoint is."""
+        try:
+            known = yield from leasing.leases(self.context, self.group)
+        except TableNotFound:
+            known = {}
+        if any(one.sequence for one in known.values()):
+            raise StreamError(
+                f"the consumer {self.options.name} of {self.context.design.name} has read records "
+                "already. It continues after them; start it without skipping"
+            )
+        self.skipping = True
+        try:
+            return (yield from self.catch_up())
+        finally:
+            self.skipping = False
 
     def deliver(self, halted: Callable[[], bool] = bool) -> Flow[Round]:
         """Deliver waiting events to the sinks."""
