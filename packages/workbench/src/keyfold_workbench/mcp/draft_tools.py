@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from keyfold.errors import KeyfoldError
 from keyfold_workbench.adopt.document.statements import DocumentReading
-from keyfold_workbench.mcp.tool import Excerpt, excerpt, tool
+from keyfold_workbench.mcp.tool import Answer, Excerpt, excerpt, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
 
 
@@ -19,7 +19,7 @@ class DocumentLine(BaseModel):
     questions: list[str]
 
 
-class ReadDocument(BaseModel):
+class ReadDocument(Answer):
     """What a design document says, line by line, and the design file made of it."""
 
     lines: list[DocumentLine]
@@ -27,7 +27,7 @@ class ReadDocument(BaseModel):
     design: Excerpt
 
 
-class AnsweredDocument(BaseModel):
+class AnsweredDocument(Answer):
     """A document with an answer in it."""
 
     text: str
@@ -40,7 +40,7 @@ class DraftTools:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    @tool()
+    @tool(then="Pass the whole text to check_design, and answer the questions in its comments.")
     def draft_from_table(self, table: str, sample: int = 500, offset: int = 0) -> Excerpt:
         """A design file drafted from a sample of a table's items."""
         from keyfold_workbench.adopt import item_sample
@@ -54,7 +54,7 @@ class DraftTools:
             item_sample.read(client, items, wanted)
             return excerpt(inspect(described, items).text(), offset)
 
-    @tool()
+    @tool(then="Pass the whole text to check_design.")
     def draft_from_files(
         self, files: dict[str, str], table: str = "", name: str = "", offset: int = 0
     ) -> Excerpt:
@@ -70,7 +70,7 @@ class DraftTools:
             raise KeyfoldError('give at least one file, as {"template.yaml": "Resources: ..."}')
         return excerpt(merge(read_texts(files, table=table), name=name).text(), offset)
 
-    @tool()
+    @tool(then="Ask the author the questions, and put what they say into it with answer.")
     def read_document(self, text: str, from_line: int = 1, offset: int = 0) -> ReadDocument:
         """What a design document in Markdown says: statements, questions and marks by line.
 
@@ -81,12 +81,12 @@ class DraftTools:
 
         found = design_of(text, "document.md")
         marked = [line for line in sorted(found.reading.marks) if line >= from_line]
-        lines = [_line(found.reading, line) for line in marked[:MOST_LINES]]
-        rest = marked[MOST_LINES] if len(marked) > MOST_LINES else None
-        design = excerpt(dumps(found.schema), offset)
+        lines, left = fitting([_line(found.reading, line) for line in marked], 0, HALF_BYTES)
+        rest = None if left is None else marked[left]
+        design = excerpt(dumps(found.schema), offset, HALF_BYTES)
         return ReadDocument(lines=lines, next_line=rest, design=design)
 
-    @tool()
+    @tool(then="Keep this text, and go on with the next question of read_document.")
     def answer(self, text: str, line: int, said: str) -> AnsweredDocument:
         """A design document with an answer to the question of a line.
 
@@ -102,8 +102,8 @@ class DraftTools:
         return AnsweredDocument(text=answered, line=_line(reading, line + added))
 
 
-MOST_LINES = 200
-"""The lines of a document in one answer."""
+HALF_BYTES = 1_700
+"""What lines, and the design beside them, may take of one answer."""
 
 
 def _line(reading: DocumentReading, line: int) -> DocumentLine:

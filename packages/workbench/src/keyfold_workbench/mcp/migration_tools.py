@@ -6,23 +6,22 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from keyfold.design import file
 from keyfold.errors import KeyfoldError
 from keyfold.migrations import Migrator, backend_of, load
 from keyfold.migrations.diff import diff
 from keyfold.migrations.plan import draft
 from keyfold.migrations.plan_file import PLANS
 from keyfold.settings import nearest
-from keyfold_workbench.mcp.tool import Excerpt, excerpt, tool
+from keyfold_workbench.mcp.tool import Answer, Excerpt, excerpt, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
 
 
-class DraftedPlan(BaseModel):
+class DraftedPlan(Answer):
     """A plan as a YAML file; nothing was saved."""
 
     changes: list[str]
     plan: Excerpt
-    functions: str = Field(description="The Python file of the functions that it names.")
+    functions: Excerpt = Field(description="The Python file of the functions that it names.")
     open_questions: list[str] = Field(description="Decisions to make before it runs.")
 
 
@@ -41,31 +40,42 @@ class PlanStatus(BaseModel):
     steps: list[str]
 
 
+class PlanStatuses(Answer):
+    """The state of the plans."""
+
+    plans: list[PlanStatus]
+    left_out: int = Field(0, description="Plans beyond these: ask for one by its name.")
+
+
 class MigrationTools:
     """Plans are drafted and observed here; people apply them, with keyfold migrations apply."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    @tool()
-    def draft_migration(self, text: str, name: str = "change", offset: int = 0) -> DraftedPlan:
-        """The plan from the design to a changed design file's `text`, as `keyfold migrations plan`
-        would write it.
+    @tool(then="Save it into migrations/ once its questions are decided; people apply it.")
+    def draft_migration(
+        self, text: str, name: str = "change", before: str = "", offset: int = 0
+    ) -> DraftedPlan:
+        """The plan from the design, or the file `before`, to a changed design file's `text`, as
+        `keyfold migrations plan` would write it.
         """
-        before, after = self._workspace.schema, file.loads(text, file="the given text")
-        changes = diff(before, after)
+        now, after = self._workspace.schema_of(before), self._workspace.schema_of(text)
+        changes = diff(now, after)
         if not changes:
             raise KeyfoldError("nothing changes: the text equals the design")
-        made = draft(name.replace("-", "_"), before, after, live=before)
+        made = draft(name.replace("-", "_"), now, after, live=now)
         return DraftedPlan(
-            changes=[str(one) for one in changes],
-            plan=excerpt(made.text, offset),
-            functions=made.functions,
-            open_questions=made.open_questions,
+            changes=fitting([str(one) for one in changes], 0, 500)[0],
+            plan=excerpt(made.text, offset, 1_600),
+            functions=excerpt(made.functions, 0, 700),
+            open_questions=fitting(made.open_questions, 0, 500)[0],
         )
 
-    @tool()
-    def migration_status(self, plan: str = "") -> list[PlanStatus]:
+    @tool(
+        then="If a phase is done and nothing is wrong, people go on with keyfold migrations apply."
+    )
+    def migration_status(self, plan: str = "") -> PlanStatuses:
         """The state of the plans in the project's migrations directory: phase, progress,
         problems.
         """
@@ -76,7 +86,9 @@ class MigrationTools:
         if plan and plan not in known:
             raise KeyfoldError(f"{folder} has no plan {plan!r}; {nearest(plan, known)}")
         chosen = [known[plan]] if plan else list(known.values())
-        return [self._status(path) for path in chosen]
+        found = [self._status(path) for path in chosen]
+        shown, _ = fitting(found)
+        return PlanStatuses(plans=shown, left_out=len(found) - len(shown))
 
     def _status(self, path: Path) -> PlanStatus:
         workspace, migration = self._workspace, load(path)

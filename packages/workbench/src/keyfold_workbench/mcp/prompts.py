@@ -21,8 +21,11 @@ Model this domain as a keyfold design file for DynamoDB: {domain}
 2. Name the entities, and for each the key by which it is found. Put items that are read together
    into one partition.
 3. Give each question the key or index that answers it with one Query or GetItem.
-4. Write the design file and pass it to check_design. Fix what it finds, or say why it stays.
-5. Give the rates to draft_workload's file and show what estimate_cost says."""
+4. Read `guide`, write the design file and pass its text to check_design. Fix what it finds, or say
+   why it stays.
+5. Pass the text to draft_workload, put the rates into its file, and show what estimate_cost says of
+   both texts.
+6. Show what export writes for my deployment tool, and with to="python" the Python that runs."""
 
     @server.prompt()
     def review_design() -> str:

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
+from pydantic_core import to_jsonable_python
 
-from keyfold.design import file
 from keyfold.design.entity import Entity
 from keyfold.errors import AlreadyExists, KeyfoldError
 from keyfold.review.draft.declarations import declarations_of
 from keyfold.rows.item_writer import put
 from keyfold_workbench.adopt.made_items import ItemMaker
-from keyfold_workbench.mcp.tool import tool
+from keyfold_workbench.mcp.tool import Answer, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
 
 MOST_MADE = 50
 
 
-class MadeItems(BaseModel):
+class MadeItems(Answer):
     """Generated items; they are not stored."""
 
     items: list[dict[str, Any]] = Field(description="Each with its entity, typed, by field.")
+    total: int
+    next_offset: int | None = Field(None, description="The next item; null at the end.")
 
 
-class StoredItems(BaseModel):
+class StoredItems(Answer):
     """Generated items now in the tables, with all their consequences."""
 
     stored: int
@@ -37,22 +39,29 @@ class SampleTools:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    @tool()
+    @tool(then="The same seed and numbers give them to store_items.")
     def make_items(
-        self, items: int = 20, seed: int = 0, counts: dict[str, int] | None = None, text: str = ""
+        self,
+        items: int = 20,
+        seed: int = 0,
+        counts: dict[str, int] | None = None,
+        text: str = "",
+        offset: int = 0,
     ) -> MadeItems:
         """Realistic, consistent items of the design, or of a design file's `text`.
 
         `counts` sets the number per entity. Nothing is stored.
         """
         if text:
-            schema = file.loads(text, file="the given text")
+            schema = self._workspace.schema_of(text)
             maker = ItemMaker(declarations_of(schema, "the given text"), seed, schema)
         else:
             maker = ItemMaker(self._workspace.design, seed)
-        return MadeItems(items=[_plain(one) for one in _make(maker, items, counts)])
+        made = [_plain(one) for one in _make(maker, items, counts)]
+        shown, rest = fitting(made, offset)
+        return MadeItems(items=shown, total=len(made), next_offset=rest)
 
-    @tool(writes=True, idempotent=False)
+    @tool(writes=True, idempotent=False, then="Read them with list_items, or run a pattern.")
     def store_items(
         self, items: int = 20, seed: int = 0, counts: dict[str, int] | None = None
     ) -> StoredItems:
@@ -85,4 +94,5 @@ def _make(maker: ItemMaker, items: int, counts: dict[str, int] | None) -> list[E
 
 
 def _plain(one: Entity) -> dict[str, Any]:
-    return {"entity": type(one).__name__, **one.model_dump(mode="json", fallback=str)}
+    values = to_jsonable_python(one.model_dump(), bytes_mode="base64", fallback=str)
+    return {"entity": type(one).__name__, **values}

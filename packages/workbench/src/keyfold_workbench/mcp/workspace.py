@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from keyfold.design import file
 from keyfold.design.entity import Entity
 from keyfold.design.pattern import Pattern
 from keyfold.design.target import load_schema
@@ -47,6 +48,10 @@ class Workspace:
                 "pass the design's text to a tool that takes one"
             )
         return load_schema(self.target)
+
+    def schema_of(self, text: str) -> Schema:
+        """The design of a design file's text, or without one that of the server."""
+        return file.loads(text, file="the given text") if text else self.schema
 
     @cached_property
     def design(self) -> Design:

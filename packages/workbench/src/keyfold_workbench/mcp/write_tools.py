@@ -14,26 +14,40 @@ from keyfold.design.entity import Entity
 from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import KeyfoldError
 from keyfold.runtime import Db, Intent, transaction
-from keyfold.runtime.planned_write import PlannedWrite, plan_write, send_write
+from keyfold.runtime.planned_write import PlannedWrite, send_write
 from keyfold.settings import nearest
-from keyfold_workbench.mcp.tool import tool
+from keyfold_workbench.mcp.tool import Answer, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
+from keyfold_workbench.studio.items import ItemReader
+from keyfold_workbench.studio.outline import OutlineStep, outline_on
 
 Verb = Literal["create", "update", "delete"]
 PLANS_KEPT = 20
 
 
-class WritePlan(BaseModel):
-    """What a write would send."""
+class ItemChange(BaseModel):
+    """What a write does to one item."""
+
+    action: str
+    item: str = Field(description="Its table and key.")
+    changes: list[str] = Field(description="Attributes, before → after.")
+    condition: str
+
+
+class WritePlan(Answer):
+    """What a write would do, and send."""
 
     plan: str = Field(description="Give it to send_write to send this.")
     operation: str
-    request: dict[str, Any]
+    items: list[ItemChange]
+    left_out: int = Field(0, description="Items beyond these: ask with detail.")
+    request: dict[str, Any] | None = Field(None, description="The whole request, with detail.")
+    units_written: float
     later: list[str] = Field(description="What the stream's consumer does afterwards.")
     units_read: float
 
 
-class WriteSent(BaseModel):
+class WriteSent(Answer):
     """The result of a write."""
 
     operation: str
@@ -47,33 +61,48 @@ class WriteTools:
         self._workspace = workspace
         self._plans: OrderedDict[str, PlannedWrite] = OrderedDict()
 
-    @tool(idempotent=False)
-    def plan_write(self, verb: Verb, entity: str, values: dict[str, Any]) -> WritePlan:
-        """What creating, updating or deleting an item would send. Nothing is sent.
+    @tool(idempotent=False, then="Show the plan; with approval, send it with send_write.")
+    def plan_write(
+        self, verb: Verb, entity: str, values: dict[str, Any], detail: bool = False
+    ) -> WritePlan:
+        """What creating, updating or deleting an item would do: each item before and after.
 
-        `values` are fields by name: all of a new item, the key and the changes of an update, the
-        key of a deleted item.
+        Nothing is sent. `values` are fields by name: all of a new item, the key and the changes of
+        an update, the key of a deleted item. With `detail`, also the request as it would be sent.
         """
         kind = self._workspace.entity(entity)
         given = _fields(kind, values)
         with self._workspace.db() as (db, client):
             _check(db, verb, kind, given)
-            planned = plan_write(db, client, [_intent(verb, kind, given)])
+            design = self._workspace.design
+            reader = ItemReader(design.schema)
+            made = outline_on(db, client, design, reader, [_intent(verb, kind, given)])
+        planned = made.planned
         if planned.request is None:
             raise KeyfoldError("this would change nothing: the item has these values already")
         name = secrets.token_hex(8)
         self._plans[name] = planned
         while len(self._plans) > PLANS_KEPT:
             self._plans.popitem(last=False)
+        items = [_change(step) for step in made.steps]
+        shown = items if detail else fitting(items, 0, 3_000)[0]
         return WritePlan(
             plan=name,
             operation=planned.request.operation,
-            request=to_jsonable_python(planned.request.request, fallback=str),
+            items=shown,
+            left_out=len(items) - len(shown),
+            request=_jsonable(planned.request.request) if detail else None,
+            units_written=made.table_units + made.index_units,
             later=[name for _, name in planned.later],
             units_read=planned.read_units,
         )
 
-    @tool(writes=True, destructive=True, idempotent=False)
+    @tool(
+        writes=True,
+        destructive=True,
+        idempotent=False,
+        then="Read the item again to see it, or undo it by a plan of the reverse.",
+    )
     def send_write(self, plan: str) -> WriteSent:
         """Send a write whose plan was shown. A plan can be used once."""
         planned = self._plans.pop(plan, None)
@@ -82,6 +111,22 @@ class WriteTools:
         with self._workspace.db(write=True) as (db, client):
             sent = send_write(db, client, planned)
             return WriteSent(operation=sent.operation, units=client.units)
+
+
+def _change(step: OutlineStep) -> ItemChange:
+    key = " ".join(str(next(iter(value.values()))) for value in step.key.values())
+    return ItemChange(
+        action=step.action,
+        item=f"{step.table.name} {key}",
+        changes=[
+            f"{name}: {old or 'nothing'} → {new or 'nothing'}" for name, old, new in step.changes
+        ],
+        condition=step.condition,
+    )
+
+
+def _jsonable(value: Any) -> Any:
+    return to_jsonable_python(value, bytes_mode="base64", fallback=str)
 
 
 def _check(db: Db, verb: Verb, entity: type[Entity], given: dict[str, Any]) -> None:

@@ -13,13 +13,13 @@ from typing import Any
 
 from keyfold.design.schema import TableSchema
 from keyfold.errors import AlreadyExists, TransactionCanceled, VersionConflict
-from keyfold.runtime import Db
+from keyfold.runtime import Db, Design
 from keyfold.runtime.intent import Intent
 from keyfold.runtime.planned_write import PlannedWrite, plan_write, send_write
 from keyfold_engine.clients import Client, connect
 from keyfold_engine.clients.recorder import RecordedClient, SentRequest
 from keyfold_engine.clock import SystemClock
-from keyfold_workbench.studio.items import KnownItem, WireItem, plain, value_text
+from keyfold_workbench.studio.items import ItemReader, KnownItem, WireItem, plain, value_text
 from keyfold_workbench.studio.system import StudioSystem
 
 _PLACEHOLDER = re.compile(r"[#:]\w+")
@@ -79,33 +79,41 @@ def outline(system: StudioSystem, intents: Sequence[Intent]) -> WriteOutline:
     client = RecordedClient(system.client)
     db = system.open(client)
     assert db is not None, "only a design that runs is written through"
+    assert system.design is not None, "it has been opened"
+    return outline_on(db, client, system.design, system.reader, intents)
+
+
+def outline_on(
+    db: Db, client: RecordedClient, design: Design, reader: ItemReader, intents: Sequence[Intent]
+) -> WriteOutline:
+    """What writing these by a handle would do; `client` is the handle's, and holds writes back."""
     planned = plan_write(db, client, intents)
     held = planned.request
-    return WriteOutline(planned, () if held is None else tuple(_steps(system, db, held)))
+    steps = () if held is None else tuple(_steps(db, client, design, reader, held))
+    return WriteOutline(planned, steps)
 
 
-def _steps(system: StudioSystem, db: Db, held: SentRequest) -> Iterator[OutlineStep]:
-    by_name = {system.physical(table): table for table in system.schema.tables}
+def _steps(
+    db: Db, client: RecordedClient, design: Design, reader: ItemReader, held: SentRequest
+) -> Iterator[OutlineStep]:
+    context = db.context
+    by_name = {context.physical(table): table for table in design.schema.tables}
     sandbox = connect(":memory:", clock=SystemClock())
     try:
-        context = db.context
-        assert system.design is not None, "it has been opened"
-        system.design.open(
-            sandbox, table_prefix=context.table_prefix, table_names=context.table_names
-        )
+        design.open(sandbox, table_prefix=context.table_prefix, table_names=context.table_names)
         for action, body in held.entries:
             table = by_name[body["TableName"]]
             held_key = body.get("Key") or body["Item"]
             key = {name: held_key[name] for name in table.key_attributes}
             where = {"TableName": body["TableName"], "Key": key, "ConsistentRead": True}
-            old = system.call("GetItem", where).get("Item")
+            old = client.call("GetItem", where).get("Item")
             new, table_units, index_units = _tried(sandbox, action, body, where, old)
             yield OutlineStep(
                 action,
                 table,
                 key,
-                None if old is None else system.reader.read(table, old),
-                None if new is None else system.reader.read(table, new),
+                None if old is None else reader.read(table, old),
+                None if new is None else reader.read(table, new),
                 _sentence(body, table),
                 table_units,
                 index_units,
