@@ -15,7 +15,7 @@ from keyfold.migrations.progress import Progress, Report, Throttle
 from keyfold.migrations.state import StateStore
 from keyfold.runtime.walk import Walk, pages
 
-PAGE = 200
+PAGE = 500
 Page: TypeAlias = tuple[list[Item], Item | None, float]
 """Items, where the next page begins, and the read units."""
 
@@ -37,6 +37,12 @@ class ScanPace:
                 f"the rate must be more than 0 items a second, not {self.items_per_second:g}; "
                 "leave it out for no limit"
             )
+
+    @property
+    def items_at_once(self) -> int:
+        """A page; so small that at a rate it takes about a second, in which it can be stopped."""
+        rate = self.items_per_second / self.segments
+        return min(self.page, max(1, int(rate))) if rate else self.page
 
 
 class Scan:
@@ -120,7 +126,7 @@ class Scan:
     def _pages(self, number: int, segments: int, start: Item | None) -> Iterator[Page]:
         request = {
             "TableName": self.store.backend.physical(self.table),
-            "Limit": self.pace.page,
+            "Limit": self.pace.items_at_once,
             "ConsistentRead": True,
             "ReturnConsumedCapacity": "TOTAL",
         }

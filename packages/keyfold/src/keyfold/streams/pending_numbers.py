@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Sequence
 from typing import Final
 
 from keyfold.design.table import Table
-from keyfold.errors import Unavailable
+from keyfold.errors import TrimmedData, Unavailable
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
 from keyfold.runtime.flow import Flow
@@ -19,7 +19,7 @@ from keyfold.streams import support_table
 from keyfold.streams.effect import Effects, ReactionContext
 from keyfold.streams.lease import Group
 from keyfold.streams.record_batch import process
-from keyfold.streams.shard import ShardRecords, WireRecord, shards
+from keyfold.streams.shard import Shard, ShardRecords, WireRecord, shards
 
 _TRIES: Final = 5
 
@@ -47,11 +47,21 @@ def _add(context: Context, run: ReactionContext, effects: Effects) -> Flow[None]
         lease = known.get(shard.sort)
         if lease is not None and lease.finished:
             continue
-        records = ShardRecords(shard.stream, shard.id, lease.sequence if lease else None)
-        while found := (yield from records.next()):
-            yield from _add_all(run, effects, shard.table, found)
-            if records.ended:
-                break
+        try:
+            yield from _add_shard(run, effects, shard, lease.sequence if lease else None)
+        except TrimmedData:
+            # What the stream has dropped no consumer reads any more: counting the items finds it.
+            yield from _add_shard(run, effects, shard, None)
+
+
+def _add_shard(
+    run: ReactionContext, effects: Effects, shard: Shard, after: str | None
+) -> Flow[None]:
+    records = ShardRecords(shard.stream, shard.id, after)
+    while found := (yield from records.next()):
+        yield from _add_all(run, effects, shard.table, found)
+        if records.ended:
+            break
 
 
 def _add_all(

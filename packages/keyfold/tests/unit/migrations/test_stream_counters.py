@@ -12,6 +12,7 @@ from keyfold.migrations import Backend, Migration, Migrator, add, move, recount,
 from keyfold.streams import Consumer
 from keyfold_engine.clients import Client, connect
 from keyfold_engine.clock import ManualClock
+from keyfold_engine.limits import STREAM_RETENTION_SECONDS
 
 from .shelves import Rekeyed
 
@@ -286,3 +287,14 @@ def test_a_migrator_says_which_streams_are_read_late() -> None:
     said.clear()
     shop.migrator(say=said.append).apply("hold")
     assert not any("minutes" in words for words in said)
+
+
+def test_a_number_is_right_although_its_stream_has_dropped_what_no_consumer_read() -> None:
+    clock = ManualClock()
+    shop = Rekeyed(sync="stream", clock=clock)
+    run_consumer(shop.before)
+    shop.before.create(shop.old.item(item_id="dropped", shelf="a"))
+    clock.advance(2 * STREAM_RETENTION_SECONDS)
+    shop.before.create(shop.old.item(item_id="kept", shelf="a"))
+    shop.migrator().apply("hold")
+    assert shop.after().get(shop.new.shelf.key(shelf="a")).items == 12

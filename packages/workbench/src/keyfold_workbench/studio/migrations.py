@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 
 from starlette.responses import RedirectResponse, Response
@@ -20,7 +19,6 @@ from keyfold.migrations import (
 )
 from keyfold.migrations.migration import Side
 from keyfold.migrations.runner import QUIET_SECONDS
-from keyfold.migrations.table_scan import PAGE
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_workbench.studio import layout
 from keyfold_workbench.studio.lag import LagSamples
@@ -193,13 +191,12 @@ def _pace_box() -> Html:
 
 
 def _pace(given: str) -> ScanPace:
-    """The pace of a step; pages so small that it can be stopped within a second or so."""
+    """The pace of a step."""
     try:
         rate = float(given) if given.strip() else 0.0
     except ValueError:
         raise KeyfoldError(f"Items a second must be a number, not {given!r}.") from None
-    whole = ScanPace(items_per_second=rate)
-    return replace(whole, page=min(PAGE, max(1, int(rate / whole.segments)))) if rate else whole
+    return ScanPace(items_per_second=rate)
 
 
 def _step(
