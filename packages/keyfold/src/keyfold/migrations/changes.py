@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -58,8 +57,6 @@ class ChangeReader:
         self._finished: set[str] = set()
         self._arn: str | None = None
         self._rounds = 0
-        self.took = 0.0
-        """Seconds of the last read: what a small request beside the copy takes."""
 
     def batches(self) -> Iterator[tuple[str, list[ItemChange]]]:
         """One read of every shard, after its parent; the caller confirms with `done`.
@@ -119,7 +116,6 @@ class ChangeReader:
         return self._arn
 
     def _read(self, reader: ShardRecords) -> list[ItemChange]:
-        began = time.monotonic()
         try:
             records = run_by(self.backend.call, reader.next())
         except TrimmedData:
@@ -127,5 +123,4 @@ class ChangeReader:
                 f"copying was stopped for longer than the retention of {self.table}'s stream; "
                 "roll the migration back and apply it again"
             ) from None
-        self.took = time.monotonic() - began
         return [ItemChange.read(self.table, record) for record in records]

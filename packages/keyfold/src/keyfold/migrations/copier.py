@@ -86,20 +86,21 @@ class Copier:
             reached = self.backend.clock.now()
             for reader in self._readers:
                 for shard, records in reader.batches():
-                    if not records:
-                        self._size.notice(reader.took)
-                    elif self.store.load().writes == self.towards:
+                    if records and self.store.load().writes == self.towards:
                         # Another migrator has switched. What changes on this side now are copies,
                         # and would come back over newer writes; what was before has its markers.
                         over = True
-                    else:
-                        self.copy_changes(records)
+                        continue
+                    self.copy_changes(records)
+                    if records:
                         reader.done(shard, records[-1])
                         reached = min(reached, records[-1].created)
-                        seen += len(records)
+                    seen += len(records)
             self._reached = max(self._reached, reached)
         if not over and self._reached > self._told + _TELL_EVERY:
+            began = time.monotonic()
             self.store.caught_up(self._reached)
+            self._size.notice(time.monotonic() - began)
             self._told = self._reached
         return seen
 

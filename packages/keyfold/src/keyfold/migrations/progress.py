@@ -12,7 +12,7 @@ from keyfold.prices import prices
 from keyfold_engine.limits import TRANSACTION_ITEMS
 
 _SLOWER: Final = 3
-_SLOW_SECONDS: Final = 0.004
+_SLOW_SECONDS: Final = 0.01
 _LEAST: Final = 8
 
 
@@ -115,7 +115,7 @@ class BatchSize:
         self._usual = float("inf")
 
     def notice(self, seconds: float) -> None:
-        """A small request beside the copy took this long."""
+        """A small write beside the copy took this long."""
         self._usual = min(self._usual, seconds)
         if seconds > max(_SLOWER * self._usual, _SLOW_SECONDS):
             self.actions = max(self.actions // 2, _LEAST)

@@ -55,7 +55,7 @@ def test_progress_tells_rate_remaining_time_and_cost(fake: FakeTime) -> None:
 
 def test_a_copy_writes_less_at_once_while_other_writes_wait_for_it() -> None:
     size = BatchSize()
-    for seconds in (0.001, 0.002, 0.0039):
+    for seconds in (0.001, 0.002, 0.009):
         size.notice(seconds)
     assert size.actions == 100
     size.notice(0.04)
