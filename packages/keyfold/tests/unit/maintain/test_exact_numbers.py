@@ -115,3 +115,21 @@ def test_long_decimals_that_differ_in_the_last_digit_are_two_unique_values(db: D
     with pytest.raises(UniqueTaken):
         db.create(Ticket(ticket_id="again", number=LONG))
     assert verify(db).clean
+
+
+def test_a_long_sum_that_is_wrong_is_repaired_to_its_last_digit(db: Db) -> None:
+    db.create(Sale(shop_id="s", sale_id="1", exactly=LONG))
+    db.client.call(
+        "UpdateItem",
+        {
+            "TableName": "exact",
+            "Key": SHOP.wire(),
+            "UpdateExpression": "SET exact = :e",
+            "ExpressionAttributeValues": {":e": {"N": str(SHORTER)}},
+        },
+    )
+    (drift,) = verify(db).drifts
+    assert (drift.expected, drift.found) == (LONG, SHORTER)
+    repair(db, verify(db))
+    assert db.get(SHOP).exact == LONG
+    assert verify(db).clean

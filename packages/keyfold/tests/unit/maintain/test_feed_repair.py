@@ -127,3 +127,21 @@ def activity(copy: FeedItem) -> Any:
     return Activity.key(
         actor_id=copy.actor_id, created_at=copy.created_at, activity_id=copy.activity_id
     )
+
+
+def test_a_crowd_gets_its_copies_page_by_page_and_nothing_is_left_of_the_job(
+    db: Db, clock: ManualClock
+) -> None:
+    crowd = [f"fan{number:03d}" for number in range(130)]
+    for reader in crowd:
+        db.create(Follow(follower_id=reader, followee_id="star"))
+    clock.advance(120)
+    Consumer(db).drain()
+    before = len(db.client.call("Scan", {"TableName": design.name})["Items"])
+    made = db.create(Activity(actor_id="star", created_at=db.context.now(), activity_id="d"))
+    Consumer(db).drain()
+    assert all(list(copies(db, reader)) == ["d"] for reader in crowd)
+    assert verify(db).drifts == []
+    db.delete(made.ref())
+    Consumer(db).drain()
+    assert len(db.client.call("Scan", {"TableName": design.name})["Items"]) == before

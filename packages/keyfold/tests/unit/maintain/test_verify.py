@@ -407,3 +407,17 @@ def test_the_number_of_a_holder_that_is_over_is_no_drift() -> None:
         assert [one.structure for one in verify(db).drifts] == ["counter Story.claps"]
         clock.advance(61)
         assert verify(db).clean
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "nothing"),
+        ({"S": "a"}, "a"),
+        ({"PK": {"S": "A#1"}, "SK": {"N": "7"}}, "{PK: A#1, SK: 7}"),
+        (7, "7"),
+    ],
+)
+def test_a_drift_shows_values_without_the_notation_of_items(value: Any, text: str) -> None:
+    shown = str(Drift("pointer", "pointer P", "t", {"PK": {"S": "A"}}, value, None))
+    assert shown == f"pointer P: t PK=A: expected {text}, found nothing"

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Copied, Counter, Design, Entity, Id, Key, Unique, each, merge
+from keyfold import Copied, Counter, Design, Entity, Id, Index, Key, On, Unique, each, merge
 from keyfold.errors import DeclarationError, PlanError
 from keyfold.maintain import rebuild, repair, verify
 from keyfold.maintain.drift import Drift, DriftReport
@@ -92,6 +92,45 @@ def test_what_is_shown_is_of_the_kind_that_shows_it() -> None:
     shows: Any = ["last"]
     with pytest.raises(DeclarationError, match="names no field of the owner"):
         Latest("Message", by="message_id", shows=shows, moves="moves")
+
+
+def shelves(**options: Any) -> list[str]:
+    """The labels of what follows from a shelf that takes its books with it in this way."""
+    design = Design("shelves")
+    indexes = [Index("GSI1", "gsi1pk", "gsi1sk"), Index("GSI2", "gsi2pk", "gsi2sk")]
+    table = design.table("shelves", indexes=indexes)
+
+    class Shelf(Entity, table=table):
+        shelf_id: Id
+        key = Key("SHELF#{shelf_id}", "SHELF")
+        books = Cascade("Book", **options)
+
+    class Book(Entity, table=table):
+        book_id: Id
+        shelf_id: Id
+        place: str
+        key = Key("BOOK#{book_id}", "BOOK")
+        by_shelf = On("GSI1", "SHELF#{shelf_id}", "BOOK#{book_id}")
+        by_place = On("GSI2", "PLACE#{place}", "BOOK#{book_id}")
+
+    design.complete()
+    return [one.label for one in design.maintainers]
+
+
+def test_a_structure_finds_its_items_by_a_key_that_its_holder_knows() -> None:
+    with pytest.raises(DeclarationError, match="looks through 'by_title', which Book does not"):
+        shelves(through="by_title")
+    with pytest.raises(DeclarationError, match="the partition of 'by_place' needs 'place'"):
+        shelves(through="by_place")
+    with pytest.raises(DeclarationError, match="the partition of 'key' needs 'book_id'"):
+        shelves()
+    with pytest.raises(DeclarationError, match="it has no field 'shelf'"):
+        shelves(through="by_shelf", via={"shelf_id": "shelf"})
+
+
+def test_what_an_index_shows_late_is_looked_for_later() -> None:
+    assert "cascade Shelf.books late orphans" in shelves(through="by_shelf")
+    assert "cascade Shelf.books late orphans" not in shelves(through="by_shelf", sync="stream")
 
 
 def test_a_merge_needs_queries_and_each_needs_a_list() -> None:
