@@ -132,6 +132,19 @@ def _documented(kind: str) -> str:
     return _DOCUMENTED.get(kind, kind)
 
 
+def check_shown(copy: FieldSpec, origin: FieldSpec, place: str) -> None:
+    """A shown value is what its origin has: a form of its own would be drift at once."""
+    check_copy(copy, origin, place)
+    own = copy.mark(markers.Normalised)
+    if own is not None and own != origin.mark(markers.Normalised):
+        raise DeclarationError(
+            codes.MARKER_MISUSED,
+            f"{copy.name} normalises what it shows of {origin.name}, which is not normalised so.",
+            place=place,
+            suggestion="Normalise the field that is shown instead.",
+        )
+
+
 def check_copy(copy: FieldSpec, origin: FieldSpec, place: str) -> None:
     """A copy is compared as it is stored, so both need one codec that stores equal values equal."""
     codec = copy.codec or origin.codec

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from keyfold.design import codes, schema
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
-from keyfold.design.fields import check_copy
+from keyfold.design.fields import check_shown
 from keyfold.design.follows import ITEMS_AT_ONCE, Follows
 from keyfold.design.markers import StructureMarker
 from keyfold.design.source import caller
@@ -57,7 +57,7 @@ class Copied(StructureMarker):
                     suggestion=f"Its fields are: {', '.join(origin.__spec__.fields)}.",
                 )
             copy = entity.__spec__.fields[field]
-            check_copy(copy, origin.__spec__.fields[self.field], str(self.place))
+            check_shown(copy, origin.__spec__.fields[self.field], str(self.place))
             related = Related(origin, entity, self.through, self.via, owner=owner, place=self.place)
             maintainer = OriginMaintainer(related, self.field, field, self.place)
             design.maintain(maintainer)

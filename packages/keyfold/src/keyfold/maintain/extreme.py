@@ -20,7 +20,7 @@ from keyfold.design import codes
 from keyfold.design.address import Ref
 from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
-from keyfold.design.fields import check_copy
+from keyfold.design.fields import check_shown
 from keyfold.design.follows import Follows
 from keyfold.design.markers import FieldMarker
 from keyfold.errors import DeclarationError
@@ -189,7 +189,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
                     f"which is of kind {shown}.",
                 )
             own, origin = target.__spec__.fields[ours], self.source.__spec__.fields[theirs]
-            check_copy(own, origin, str(declared.place))
+            check_shown(own, origin, str(declared.place))
 
     @property
     def fields(self) -> frozenset[str]:

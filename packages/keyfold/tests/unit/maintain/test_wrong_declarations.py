@@ -6,7 +6,20 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyfold import Copied, Counter, Design, Entity, Id, Index, Key, On, Unique, each, merge
+from keyfold import (
+    Copied,
+    Counter,
+    Design,
+    Entity,
+    Id,
+    Index,
+    Key,
+    Normalised,
+    On,
+    Unique,
+    each,
+    merge,
+)
 from keyfold.errors import DeclarationError, PlanError
 from keyfold.maintain import rebuild, repair, verify
 from keyfold.maintain.drift import Drift, DriftReport
@@ -131,6 +144,25 @@ def test_a_structure_finds_its_items_by_a_key_that_its_holder_knows() -> None:
 def test_what_an_index_shows_late_is_looked_for_later() -> None:
     assert "cascade Shelf.books late orphans" in shelves(through="by_shelf")
     assert "cascade Shelf.books late orphans" not in shelves(through="by_shelf", sync="stream")
+
+
+def test_what_is_shown_has_no_form_of_its_own() -> None:
+    design = Design("forms")
+    table = design.table("forms")
+
+    class Team(Entity, table=table):
+        team_id: Id
+        name: str = ""
+        key = Key("TEAM#{team_id}", "TEAM")
+
+    class Member(Entity, table=table):
+        team_id: Id
+        user_id: Id
+        team_name: Annotated[str, Copied("Team", "name"), Normalised(str.upper)] = ""
+        key = Key("TEAM#{team_id}", "MEMBER#{user_id}")
+
+    with pytest.raises(DeclarationError, match="team_name normalises what it shows of name"):
+        design.complete()
 
 
 def test_a_merge_needs_queries_and_each_needs_a_list() -> None:
