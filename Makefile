@@ -29,7 +29,7 @@ ROUNDS ?= 200
 SECONDS_EACH ?= 60
 SOAK_SECONDS ?= 3600
 TARGET ?=
-FAULT_TESTS := tests/fault tests/reference packages/engine/tests/unit/engine/direct packages/keyfold/tests/deterministic packages/web/tests/fuzz packages/keyfold/tests/property systems/tests/property packages/engine/tests/unit/expressions packages/engine/tests/unit/features/partiql/test_partiql.py \
+FAULT_TESTS := tests/fault tests/reference packages/engine/tests/conformance/test_shaped_requests.py packages/engine/tests/unit/engine/direct packages/keyfold/tests/deterministic packages/web/tests/fuzz packages/keyfold/tests/property systems/tests/property packages/engine/tests/unit/expressions packages/engine/tests/unit/features/partiql/test_partiql.py \
   systems/tests/systems/tamafriends/test_histories.py
 PYTEST = $(BIN)/pytest -q -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
 PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
@@ -94,7 +94,7 @@ browser: $(STAMP) ## the pages, in Chromium
 fault: $(STAMP) ## kills, lost power, faults, fuzzing: hundreds of rounds; ROUNDS=20 for fewer
 	@KILLS=$(ROUNDS) POWER_LOSSES=$(ROUNDS) FAULT_HISTORIES=$$(($(ROUNDS) / 20 + 1)) \
 	  MODEL_EXAMPLES=$(ROUNDS) FLIPS=$$((50 * $(ROUNDS))) DOCTOR_ROUNDS=$(ROUNDS) HISTORIES=$$(($(ROUNDS) / 10 + 1)) \
-	  MIGRATIONS=$$((5 * $(ROUNDS) / 2)) EXAMPLES=$$((5 * $(ROUNDS))) SEEDS=$$((5 * $(ROUNDS))) REFERENCE_REQUESTS=$$((5000 * $(ROUNDS))) DIRECT_REQUESTS=$$((50000 * $(ROUNDS))) \
+	  MIGRATIONS=$$((5 * $(ROUNDS) / 2)) EXAMPLES=$$((5 * $(ROUNDS))) SEEDS=$$((5 * $(ROUNDS))) REFERENCE_REQUESTS=$$((5000 * $(ROUNDS))) SHAPED_REQUESTS=$$((1000 * $(ROUNDS))) DIRECT_REQUESTS=$$((50000 * $(ROUNDS))) \
 	  $(BIN)/pytest -q -n $(PYTEST_WORKERS) $(FAULT_TESTS)
 
 soak: $(STAMP) ## storms on a server for an hour, with curves; SOAK_SECONDS=60 for less
