@@ -45,7 +45,7 @@ def test_a_finding_is_shown_with_line_example_and_remedy(run: Run, bleeding: str
     code, out = run("check", bleeding)
     assert code == 1
     assert "rooms.yaml" in out
-    assert "    8  error    Q1  Activities after  range-bleed" in out
+    assert "    8  error    Q1   Activities after  range-bleed" in out
     assert "also returns Listing (`LISTING#…`)" in out
     assert "→ Close the range" in out
     assert "rooms: 1 error. Run `keyfold rule Q1` for details." in out

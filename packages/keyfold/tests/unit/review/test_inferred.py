@@ -284,6 +284,13 @@ KINDS = {
     "one that a pattern's name asks for": Kind(
         "X5", "question", BOOKINGS, "Booking by place", "Bookings of a place"
     ),
+    "a range of history without a limit": Kind(
+        "Q4",
+        "question",
+        visits("<at>").replace("    per_partition: 100\n", ""),
+        '{to:iso}"',
+        '{to:iso}", limit: 20',
+    ),
     "likes in an index key": Kind(
         "X9", "question", BOOKINGS, "likes: number", "likes: fixed number"
     ),
@@ -394,6 +401,23 @@ def test_a_sum_that_is_set_is_asked_about_beside_the_condition_of_its_update() -
     text = puts("charge", "update Job (total) unguarded")
     assert sorted(hit(text, "W2")) == ["error", "question"]
     assert hit(text.replace("update Job (total) unguarded", "increment Job (total)"), "W2") == []
+
+
+def test_an_index_for_one_item_that_another_item_maps_is_asked_about() -> None:
+    text = """
+design: d
+tables: {t: {key: [PK, SK], indexes: {By: {key: [BPK, BSK]}}}}
+entities:
+  Link:
+    key: {PK: U#<userId>, SK: LINK}
+    indexes: {By: {BPK: ATHLETE#<athleteId>, BSK: U#<userId>}}
+    attributes: {userId: id, athleteId: id}
+  Owner: {key: {PK: ATHLETE#<athleteId>, SK: OWNER}, attributes: {athleteId: id, userId: id}}
+patterns:
+  Owner of an athlete: {query: Link, index: By, where: BPK = ATHLETE#<athleteId>, limit: 1}
+"""
+    assert hit(text, "X2") == ["question"]
+    assert hit(text.replace("limit: 1", "limit: 20, paged: true"), "X2") == []
 
 
 def test_an_id_is_compared_with_the_other_entitys_id() -> None:

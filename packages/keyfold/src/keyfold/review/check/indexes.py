@@ -8,7 +8,7 @@ from itertools import chain, combinations
 from keyfold.design.schema import EntitySchema, Index, PatternSchema, Placement, TableSchema
 from keyfold.review.check.domains import ENTITIES, INDEXES, PATTERNS, PLACEMENTS
 from keyfold.review.check.field_facts import means
-from keyfold.review.check.reach import Reach
+from keyfold.review.check.reach import Reach, is_own_id
 from keyfold.review.check.rule import Found, hit, rule
 from keyfold.review.draft.names import words
 
@@ -32,7 +32,31 @@ def redundant_index(facts: Reach, entity: EntitySchema) -> Iterator[Found]:
         if first.index == second.index or _shape(first) != _shape(second):
             continue
         if not any(_leads_others(facts, entity, one) for one in (first, second)):
-            yield hit(first=first, second=second)
+            yield hit("twice", first=first, second=second)
+    single = {
+        pattern.index
+        for pattern in facts.schema.patterns
+        if pattern.entities == (entity.name,) and (pattern.limit == 1 or pattern.kind == "get")
+    }
+    for placement in (one for one in entity.placements if one.index in single):
+        for other in facts.entities_of(entity.table):
+            if _is_lookup_item(facts, entity, placement, other):
+                yield hit("item", second=placement, other=other)
+
+
+def _is_lookup_item(
+    facts: Reach, entity: EntitySchema, placement: Placement, other: EntitySchema
+) -> bool:
+    """Whether another entity's one item is found by just what an index lists an entity by."""
+    key, fields = other.key, placement.key.partition.fields
+    if other is entity or key is None or not fields or key.fields != fields:
+        return False
+    owned = any(
+        facts.references.target(one, field) or is_own_id(one, field)
+        for one in (entity, other)
+        for field in fields
+    )
+    return key.partition == placement.key.partition and not owned
 
 
 def _leads_others(facts: Reach, entity: EntitySchema, placement: Placement) -> bool:

@@ -76,16 +76,15 @@ def unbounded_result(facts: Reach, pattern: PatternSchema) -> Found | None:
         return None
     if pattern.limit is not None or pattern.limit_parameter or pattern.partition is None:
         return None
-    if pattern.condition.operator == "between" and pattern.condition.upper is not None:
-        return None
+    ranged = pattern.condition.operator == "between" and pattern.condition.upper is not None
     most = facts.most(pattern)
     if most is not None:
-        return _many_pages(facts, pattern, most)
+        return None if ranged else _many_pages(facts, pattern, most)
     reached = wanted_entries(facts, pattern)
     if reached and all(_names_one(facts, pattern, a) for a in reached):
         return None
     grows = [a.entity for a in reached if facts.is_growing(a.entity)]
-    return hit("grows", entity=grows[0]) if grows else hit("open")
+    return hit("grows", entity=grows[0]) if grows and not ranged else hit("open")
 
 
 def _many_pages(facts: Reach, pattern: PatternSchema, most: int) -> Found | None:
