@@ -60,7 +60,7 @@ class SellerProfile(ItemView, of=Profile, without=("deleting_since",)):
     permissions: list[Permission]
 
     @classmethod
-    def seen(
+    def for_caller(
         cls,
         profile: Profile,
         permissions: tuple[Permission, ...] | None = None,

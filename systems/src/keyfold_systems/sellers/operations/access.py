@@ -29,7 +29,7 @@ class Access:
 
     @property
     def view(self) -> SellerProfile:
-        return SellerProfile.seen(self.profile, None if self.is_owner else self.permissions)
+        return SellerProfile.for_caller(self.profile, None if self.is_owner else self.permissions)
 
 
 class Part(Service):

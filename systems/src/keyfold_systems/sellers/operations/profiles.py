@@ -69,7 +69,7 @@ class Profiles(Part):
             seller_name=seller_name,
             created_at=self.db.context.now(),
         )
-        return SellerProfile.seen(await self.db.create(new))
+        return SellerProfile.for_caller(await self.db.create(new))
 
     @query("/profiles/{profile_id}", allow=authenticated)
     async def get_seller_profile(self, profile_id: CleanId, caller: Identity) -> SellerProfile:
@@ -80,7 +80,7 @@ class Profiles(Part):
     async def list_my_profiles(self, page: PageRequest, caller: Identity) -> Page[SellerProfile]:
         """Your profiles."""
         found = await page.read(self.db, patterns.my_profiles, caller.id)
-        shown = [SellerProfile.seen(one) for one in found if one.deleting_since is None]
+        shown = [SellerProfile.for_caller(one) for one in found if one.deleting_since is None]
         return Page(shown, found.cursor)
 
     @mutation("/profiles/{profile_id}", allow=authenticated, method="PUT")
@@ -90,7 +90,7 @@ class Profiles(Part):
         """Rename a profile."""
         found = await self.require(profile_id, caller, "WRITE")
         renamed = await self.db.update(found.profile.ref(), seller_name=seller_name)
-        return SellerProfile.seen(renamed, None if found.is_owner else found.permissions)
+        return SellerProfile.for_caller(renamed, None if found.is_owner else found.permissions)
 
     @mutation("/profiles/{profile_id}", allow=authenticated, method="DELETE")
     async def delete_seller_profile(self, profile_id: CleanId, caller: Identity) -> None:

@@ -106,7 +106,7 @@ class Sharing(Part):
                 shared.append((profile, share.permissions))
         names = await self.names(one.owner_account_id for one, _ in shared)
         shown = [
-            SellerProfile.seen(one, permissions, names[one.owner_account_id])
+            SellerProfile.for_caller(one, permissions, names[one.owner_account_id])
             for one, permissions in shared
         ]
         return Page(shown, found.cursor)
@@ -157,7 +157,7 @@ class Sharing(Part):
             put(share),
             stays(profile),
         )
-        return SellerProfile.seen(profile, share.permissions)
+        return SellerProfile.for_caller(profile, share.permissions)
 
     @mutation("/invites/{invite_code}", allow=authenticated, method="DELETE")
     async def revoke_profile_invite(self, invite_code: str, caller: Identity) -> None:
