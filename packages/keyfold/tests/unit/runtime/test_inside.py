@@ -30,7 +30,14 @@ from keyfold import (
 )
 from keyfold.conditions import at, size
 from keyfold.design.file import dumps, loads
-from keyfold.errors import ConditionFailed, DeclarationError, PlanError, UniqueTaken, ValueRefused
+from keyfold.errors import (
+    ConditionFailed,
+    DeclarationError,
+    PlanError,
+    UniqueTaken,
+    ValidationError,
+    ValueRefused,
+)
 
 design = Design("inside")
 table = design.table("inside", indexes=[Index("GSI1", "GSI1PK", "GSI1SK")])
@@ -211,6 +218,19 @@ def test_a_value_comes_from_another_field_at_the_moment_of_the_write(db: Db) -> 
     assert db.get(order.ref()).prices == {"a": 10}
     with pytest.raises(PlanError, match="not of the type"):
         db.update(order, at.copy(lambda o: o.shown, lambda o: o.notes))
+
+
+def test_a_value_comes_from_a_place_of_a_list_or_from_nothing(db: Db) -> None:
+    shop = db.create(Shop(shop_id="s", address=OSLO))
+    moved = db.update(shop, at.copy(lambda s: s.visits, lambda s: s.address.visits, plus=3))
+    assert moved.visits == 3
+    order = db.create(Order(order_id="1", notes=["a", "b"], lines=[Line(sku="x", count=4)]))
+    db.update(order, at.copy(lambda o: o.real, lambda o: o.lines[0].count))
+    second = db.update(order.ref(), at.copy(lambda o: o.few, lambda o: o.notes))
+    assert (second.real, second.few) == (4, ["a", "b"])
+    with pytest.raises((ConditionFailed, ValueRefused, ValidationError)):
+        db.update(order.ref(), at.copy(lambda o: o.real, lambda o: o.lines[1].count))
+    assert db.get(order.ref()).real == 4
 
 
 def test_an_index_follows_a_place_inside(db: Db) -> None:
