@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Key, Unique, add, create, update
 from keyfold.errors import UniqueTaken
 from keyfold.maintain import repair, verify
+from keyfold.runtime.changes import total
 
 design = Design("exact")
 table = design.table("exact")
@@ -133,3 +134,11 @@ def test_a_long_sum_that_is_wrong_is_repaired_to_its_last_digit(db: Db) -> None:
     repair(db, verify(db))
     assert db.get(SHOP).exact == LONG
     assert verify(db).clean
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [(1, 2, int), (1, Decimal(2), Decimal), (0.1, 2, float), (Decimal(1), 0.2, float)],
+)
+def test_a_sum_is_of_the_kind_of_its_field(one: Any, other: Any, kind: type) -> None:
+    assert type(total(one, other)) is kind

@@ -23,7 +23,7 @@ from keyfold import (
     Pointer,
     Unique,
 )
-from keyfold.errors import PlanError
+from keyfold.errors import PlanError, UniqueTaken
 from keyfold.maintain import repair, verify
 from keyfold.streams import Consumer
 from keyfold.structures import Cascade, total
@@ -42,6 +42,16 @@ class Team(Entity, table=table):
     spread: Annotated[int, Counter("Member", shards=2)] = 0
     key = Key("ORG#{org_id}", "TEAM#{team_id}")
     all_members = Cascade("Member")
+    all_meetings = Cascade("Meeting")
+
+
+class Meeting(Entity, table=table):
+    """Its key has its team behind its day."""
+
+    org_id: Id
+    day: str
+    team_id: Id
+    key = Key("ORG#{org_id}", "MEETING#{day}#{team_id}")
 
 
 class Member(Entity, table=table):
@@ -105,6 +115,24 @@ def test_a_team_takes_its_own_members_with_it(db: Db) -> None:
     assert db.get(Team.key(org_id="o", team_id="ab")).members == 2
 
 
+def test_a_team_takes_its_meetings_wherever_they_stand_among_others(db: Db) -> None:
+    for day in ("mon", "tue"):
+        for team in ("a", "ab", "b"):
+            db.create(Meeting(org_id="o", day=day, team_id=team))
+    db.delete(Team.key(org_id="o", team_id="a"))
+    left = {(one.day, one.team_id) for one in db.scan(Meeting)}
+    assert left == {(day, team) for day in ("mon", "tue") for team in ("ab", "b")}
+    Consumer(db).drain()
+    assert verify(db).drifts == []
+
+
+def test_a_taken_value_names_its_field_and_its_holder(db: Db) -> None:
+    with pytest.raises(UniqueTaken) as raised:
+        db.create(Member(org_id="o", team_id="b", user_id="cy", email="ada@a"))
+    assert raised.value.field == "email"
+    assert raised.value.holder == Member.key(org_id="o", team_id="a", user_id="ada").wire()
+
+
 def test_nothing_is_looked_for_after_a_delete_that_a_stream_follows(
     db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,6 +182,7 @@ def test_totals_are_of_one_team_sharded_or_not(db: Db) -> None:
 def test_the_claim_of_a_value_that_was_lost_is_made_again_for_its_holder(db: Db) -> None:
     items = db.client.call("Scan", {"TableName": "Parts"})["Items"]
     (claim,) = [one for one in items if one["PK"]["S"].endswith("#ada@a")]
+    assert claim["type"] == {"S": "Unique"}
     key = {name: claim[name] for name in ("PK", "SK")}
     db.client.call("DeleteItem", {"TableName": "Parts", "Key": key})
     (drift,) = [one for one in verify(db).drifts if one.kind == "unique"]
