@@ -78,6 +78,5 @@ def _delete(database: Database, name: str, session: Session) -> int:
     # An expiry more than five years ago is considered a mistake and ignored.
     expired = session.expired(table.id, now, now - TTL_MAX_AGE_SECONDS, _ITEMS_PER_COMMIT)
     for place in expired:
-        prepared = write.prepare(session, ItemWrite(table, place, write.deletion, identity=SERVICE))
-        write.store(database, session, prepared)
+        write.execute(database, session, ItemWrite(table, place, write.deletion, identity=SERVICE))
     return len(expired)

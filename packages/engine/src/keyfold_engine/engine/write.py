@@ -128,6 +128,13 @@ class Prepared:
         return self.old != self.new.item
 
 
+def execute(database: Database, session: Session, write: ItemWrite) -> Prepared:
+    """Prepare one write and store it."""
+    prepared = prepare(session, write)
+    store(database, session, prepared)
+    return prepared
+
+
 def prepare(session: Session, write: ItemWrite) -> Prepared:
     """Read the old item, check the condition and compute the new one; stores nothing."""
     stored = session.find(write.table.id, write.place)

@@ -41,12 +41,7 @@ def batch_write_item(database: Database, request: dict[str, Any]) -> dict[str, A
                 writes.append(made)
             if len(places) != len(changes):
                 raise ValidationError("Provided list of item keys contains duplicates")
-        done = []
-        for each in writes:
-            prepared = write.prepare(session, each)
-            write.store(database, session, prepared)
-            done.append(prepared)
-        return done
+        return [write.execute(database, session, each) for each in writes]
 
     done = database.write(work)
     answer: dict[str, Any] = {"UnprocessedItems": {}}

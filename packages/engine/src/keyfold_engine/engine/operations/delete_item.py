@@ -27,19 +27,15 @@ def delete_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
 
     def work(session: Session) -> Prepared:
         table = database.catalog.get(session, request["TableName"])
-        prepared = write.prepare(
-            session,
-            ItemWrite(
-                table,
-                place_of_key(table, key),
-                write.deletion,
-                condition=test,
-                returns_item=returns_item,
-                decodes=False,
-            ),
+        wish = ItemWrite(
+            table,
+            place_of_key(table, key),
+            write.deletion,
+            condition=test,
+            returns_item=returns_item,
+            decodes=False,
         )
-        write.store(database, session, prepared)
-        return prepared
+        return write.execute(database, session, wish)
 
     done = database.write(work, changes_last=True)
     answer: dict[str, Any] = {}

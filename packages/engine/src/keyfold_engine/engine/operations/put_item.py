@@ -35,9 +35,7 @@ def put_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
             returns_item=returns_item,
             decodes=False,
         )
-        prepared = write.prepare(session, wish)
-        write.store(database, session, prepared)
-        return prepared
+        return write.execute(database, session, wish)
 
     done = database.write(work, changes_last=True)
     answer: dict[str, Any] = {}

@@ -32,14 +32,9 @@ def update_item(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     def work(session: Session) -> tuple[Prepared, ItemUpdate]:
         table = database.catalog.get(session, request["TableName"])
         update = ItemUpdate(table, key, expressions.update, expressions.values)
-        prepared = write.prepare(
-            session,
-            ItemWrite(
-                table, place_of_key(table, key), update, condition=test, returns_item=returns_item
-            ),
-        )
-        write.store(database, session, prepared)
-        return prepared, update
+        place = place_of_key(table, key)
+        wish = ItemWrite(table, place, update, condition=test, returns_item=returns_item)
+        return write.execute(database, session, wish), update
 
     done, update = database.write(work, changes_last=True)
     answer: dict[str, Any] = {}

@@ -48,9 +48,7 @@ def carry_out(
 
     def work(session: Session) -> tuple[Prepared, StatementWrite]:
         plan = planned(database, session, statement, returns_item=returns_item)
-        prepared = write.prepare(session, plan.write)
-        write.store(database, session, prepared)
-        return prepared, plan
+        return write.execute(database, session, plan.write), plan
 
     return database.write(work)
 

@@ -87,9 +87,7 @@ def _apply(database: Database, change: dict[str, Any], session: Session) -> bool
         identity=change.get("Identity"),
         origin=origin,
     )
-    prepared = write.prepare(session, wish)
-    write.store(database, session, prepared)
-    if not prepared.is_change():
+    if not write.execute(database, session, wish).is_change():
         _keep_version(session, table, place, origin)
     return True
 

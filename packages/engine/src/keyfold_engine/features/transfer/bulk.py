@@ -236,18 +236,9 @@ def _put(database: Database, session: Session, table: TableDefinition, line: byt
     record = orjson.loads(line)
     new = NewItem.put(check_item(record["Item"]))
     test = parameters.read({name: record[name] for name in _CONDITION if name in record}).test()
-    prepared = write.prepare(
-        session,
-        ItemWrite(
-            table,
-            place_of_item(table, new.item),
-            new.as_change,
-            condition=test,
-            returns_item=True,
-        ),
-    )
-    write.store(database, session, prepared)
-    return prepared
+    place = place_of_item(table, new.item)
+    wish = ItemWrite(table, place, new.as_change, condition=test, returns_item=True)
+    return write.execute(database, session, wish)
 
 
 def _count(usage: dict[str, Any], table: TableDefinition, prepared: Prepared) -> None:

@@ -146,7 +146,7 @@ def _store(
         except ValidationError:
             counts["errors"] += 1
             continue
-        write.store(database, session, write.prepare(session, change))
+        write.execute(database, session, change)
         counts["stored"] += 1
         counts["bytes"] += new.size
 
