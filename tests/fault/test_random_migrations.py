@@ -42,7 +42,7 @@ from keyfold_engine.engine import Engine
 
 MANY = int(os.environ.get("MIGRATIONS", "20"))
 FIRST = int(os.environ.get("FIRST_MIGRATION", "0"))
-CASES = (93, 163, 198, 2009, 2037, 2038, 2042, 2049, 2050, 2056, 2077, 2107, 2124, 10053)
+CASES = (53, 93, 163, 198, 2009, 2037, 2038, 2042, 2049, 2050, 2056, 2077, 2107, 2124, 10053)
 """Seeds that failed once."""
 BUSY = 60
 """How often applications write before they rest: copying may be slower than they are."""

@@ -182,20 +182,23 @@ class InPlace:
         if self._log is None or equal(back, item):
             return []
         if not self._direction.early:
-            return self._note_echoed(key, item, back)
+            return self._note_echoed(key, item)
         record = self._record(key)
         known = record or UndoRecord("changed", self._table, key, revision=-1)
         noted = known.with_change(item, item, left=self._untouched(item, item, record))
         is_known = (noted.before, noted.after) == (known.before, known.after)
         return [] if is_known or known.kind == "made" else self._log.writes(noted)
 
-    def _note_echoed(self, key: Item, item: Item, back: Item) -> list[Item]:
+    def _note_echoed(self, key: Item, item: Item) -> list[Item]:
         """What keeps the way back from taking an attribute's new name for newer than its former
         one: an application that follows wrote both, and an older one may write the former again.
         """
-        echoed = frozenset[str]().union(*(one.adds for one in self._rewrites if one.echo))
-        names = echoed & item.keys()
-        if not names or any(not same(back.get(n), item.get(n)) for n in back.keys() - names):
+        names = frozenset[str]()
+        for one in (one for one in self._rewrites if one.echo):
+            former = undo_rewrites([one], item)
+            if all(same(former[n], item.get(n)) for n in former.keys() - one.adds):
+                names |= one.adds & item.keys()
+        if not names:
             return []
         record = self._record(key)
         if record is not None and (

@@ -330,8 +330,11 @@ def test_a_rollback_keeps_what_an_older_application_wrote_while_it_waited(
     assert stored(shop.backend)["PERSON#1"]["fullName"] == {"S": "Ada L."}
 
 
-def test_a_rollback_keeps_what_an_older_application_wrote_last_of_all(shop: Shop, db: Db) -> None:
-    migrator = run(shop.backend, rename(Person, "fullName", "name"), to="verify")
+@pytest.mark.parametrize("more", [(), (transform_attribute(Person, "town", str.upper, str.lower),)])
+def test_a_rollback_keeps_what_an_older_application_wrote_last_of_all(
+    shop: Shop, db: Db, more: tuple[Step, ...]
+) -> None:
+    migrator = run(shop.backend, rename(Person, "fullName", "name"), *more, to="verify")
     both = {"fullName": {"S": "Ada"}, "name": {"S": "Ada"}}  # by an application that follows
     raw(shop.backend, town={"S": "t"}, **both)
     migrator.items.copier("new").catch_up()
