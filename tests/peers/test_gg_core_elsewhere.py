@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.errors import UnknownOperation
+from keyfold.errors import Unsupported
 from keyfold.streams import AsyncConsumer, letters
 from keyfold_systems.gg_core.design import design
 from keyfold_systems.gg_core.service import GgCore
@@ -28,7 +28,7 @@ ANN, BEN = Identity.of("ann"), Identity.of("ben")
 async def test_a_life_in_gg_core(other_server: tuple[str, str]) -> None:
     server, url = other_server
     if server in WITHOUT_TRANSACTIONS:
-        with pytest.raises(UnknownOperation):
+        with pytest.raises(Unsupported, match="has no transactions"):
             await design.open_async(url, create_tables=True)
         return
     db = await design.open_async(url, create_tables=True)

@@ -119,8 +119,10 @@ def _sell(ada: Person, _: Person) -> Look:
         "orderDate": "2091-05-02",
     }
     ada.ask("POST", "/sellers/orders", order)
-    path = f"/sellers/seasons/{season['seasonId']}"
-    return lambda: bool(ada.ask("GET", path)["orders"] == 1)
+    assert len(ada.ask("GET", f"/sellers/profiles/{profile}/orders")["items"]) == 1
+    ada.ask("DELETE", f"/sellers/seasons/{season['seasonId']}")
+    orders = f"/sellers/profiles/{profile}/orders"
+    return lambda: ada.ask("GET", orders)["items"] == []
 
 
 def _clear(ada: Person, _: Person) -> Look:

@@ -9,7 +9,11 @@ import pytest
 from tests.parts import PARTS, ROOT, files, source
 
 # The reference is written from the code at each build; pages of an older one may still lie there.
-WRITTEN = [page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "reference"]
+WRITTEN = [
+    page
+    for page in (ROOT / "docs").rglob("*.md")
+    if page.parent.name != "reference" and "_build" not in page.parts
+]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(WRITTEN)]
 ROOMS = [ROOT, *(source(package) for package in PARTS), ROOT / "docs", ROOT / "tests"]
 PACKAGES = sorted({path.parent.name for path in files("__init__.py")})
