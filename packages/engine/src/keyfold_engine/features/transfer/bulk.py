@@ -157,7 +157,7 @@ def _ion_contents(file: BinaryIO) -> Iterator[tuple[bytes, str]]:
     for record in ion.records(file):
         try:
             yield orjson.dumps(ion.wire_record(record)), ""
-        except (ValueError, TypeError, AttributeError) as error:
+        except ValueError as error:
             yield b"", f"not a record of an item: {error}"
 
 

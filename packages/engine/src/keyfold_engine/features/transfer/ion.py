@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 import orjson
@@ -77,19 +77,27 @@ def wire_record(record: Any) -> dict[str, Any]:
     if (condition := record.get("ConditionExpression")) is not None:
         told["ConditionExpression"] = str(condition)
     if (names := record.get("ExpressionAttributeNames")) is not None:
-        told["ExpressionAttributeNames"] = {name: str(each) for name, each in names.items()}
+        told["ExpressionAttributeNames"] = {k: str(name) for k, name in _entries(names)}
     if (values := record.get("ExpressionAttributeValues")) is not None:
         told["ExpressionAttributeValues"] = _wire_struct(values)
     return told
 
 
-def _wire_struct(struct: Mapping[str, Any]) -> Item:
-    return {name: _wire(value) for name, value in struct.items()}
+def _entries(struct: Any) -> Iterable[tuple[str, Any]]:
+    if not isinstance(struct, Mapping):
+        raise ValueError("not a struct with names and values")
+    return struct.items()
+
+
+def _wire_struct(struct: Any) -> Item:
+    return {name: _wire(value) for name, value in _entries(struct)}
 
 
 def _wire(value: Any) -> AttributeValue:
     for annotation in value.ion_annotations:
         if (annotation.text or "").startswith(_SET):
+            if not isinstance(value, list):
+                raise ValueError(f"{annotation.text} is not a list")
             members = [member for each in value for member in _wire(each).values()]
             return {annotation.text.removeprefix(_SET): members}
     kind = "NULL" if type(value).__name__ == "IonPyNull" else value.ion_type.name

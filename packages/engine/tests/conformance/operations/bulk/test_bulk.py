@@ -182,6 +182,8 @@ $ion_1_0
  ExpressionAttributeNames: {'#key': "pk"}, ExpressionAttributeValues: {':one': 1}}
 {Item: {pk: sym}}
 7
+{Item: {pk: "set", ns: $dynamodb_NS::7}}
+{Item: [1]}
 {Item: {pk: "z"}}
 """
 
@@ -197,7 +199,7 @@ def test_items_come_in_ion(backend: Client, tmp_path: Path) -> None:
     backend.call("PutItem", {"TableName": "Orders", "Item": {"pk": {"S": "old"}}})
     told = _run(backend, InputS3Configuration=_ion("orders.ion", tmp_path, ION.encode()))
     assert told["BulkOperationStatus"] == "COMPLETED_WITH_ERRORS"
-    assert (told["ProcessedItemCount"], told["FailedItemCount"]) == (5, 2)
+    assert (told["ProcessedItemCount"], told["FailedItemCount"]) == (7, 4)
     assert _keys(backend) == {"a", "old", "z"}
     key = {"TableName": "Orders", "Key": {"pk": {"S": "a"}}}
     assert backend.call("GetItem", key)["Item"] == {
@@ -218,6 +220,8 @@ def test_items_come_in_ion(backend: Client, tmp_path: Path) -> None:
     assert [(report["Line"], report["Reason"]) for report in reports] == [
         (3, "not a record of an item: DynamoDB has nothing for symbol of Ion"),
         (4, "not a record of an item: not a struct with an Item"),
+        (5, "not a record of an item: $dynamodb_NS is not a list"),
+        (6, "not a record of an item: not a struct with names and values"),
     ]
 
 

@@ -419,3 +419,31 @@ def test_imports_are_listed_by_tokens_of_the_shape_that_amazon_asks_for(
     assert all({"StartTime", "EndTime"} <= each.keys() for each in listed)
     with pytest.raises(ValidationError, match="112"):
         engine.call("ListImports", {"NextToken": "short"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{Item: [1]}",
+        "{Item: {pk: 2007-01-01T}}",
+        "{Item: {pk: $dynamodb_NS::7}}",
+        "{Item: {pk: {{YQ}}}}",
+        "{Item: {pk: " + "9" * 5_000 + "}}",
+        "[{Item: {pk: 1}}]",
+        "7",
+        "{Item: {pk: 1}",
+    ],
+)
+def test_ion_that_is_no_item_fails_its_import_and_names_the_file(
+    engine: Engine, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "items.ion").write_text("{Item: {pk: 1}} " + text)
+    request = {
+        "S3BucketSource": {"S3Bucket": "files"},
+        "InputFormat": "ION",
+        "TableCreationParameters": _creation("Items"),
+    }
+    failed = engine.call("ImportTable", request)["ImportTableDescription"]
+    assert failed["ImportStatus"] == "FAILED"
+    assert "s3://files/items.ion, after record" in failed["FailureMessage"]
