@@ -12,6 +12,7 @@ from keyfold_engine.values.size import item_size
 from keyfold_engine.values.units import entry_units
 
 if TYPE_CHECKING:
+    from keyfold_engine.engine.direct.writes import DirectWrite
     from keyfold_engine.engine.write import NewItem
 
 
@@ -90,7 +91,7 @@ def changes(
     place: bytes,
     old: Item | None,
     old_size: int,
-    new: NewItem | None,
+    new: NewItem | DirectWrite | None,
     among: Sequence[IndexDefinition] | None = None,
 ) -> list[EntryChange]:
     """A change for each index, of all or `among` some, that holds the item before or after."""

@@ -38,7 +38,7 @@ def place_of_item(table: TableDefinition, item: Item, *, explains: bool = True) 
         _check_contents(table.schema, item)
         place = table.schema.place(item)
     for index in table.indexes:
-        if not _are_plain(index.schema, item):
+        if not are_plain(index.schema, item):
             for each in table.indexes_by_name.values():
                 check_index_keys(each, item)
             break
@@ -61,7 +61,7 @@ def _check_presence(schema: KeySchema, item: Item) -> None:
 
 def check_index_keys(index: IndexDefinition, item: Item, *, by_update: bool = False) -> None:
     """Refuse index keys that the index cannot hold; missing ones are allowed."""
-    if _are_plain(index.schema, item):
+    if are_plain(index.schema, item):
         return
     for name, kind in index.schema.types.items():
         value = item.get(name)
@@ -88,7 +88,7 @@ def check_index_keys(index: IndexDefinition, item: Item, *, by_update: bool = Fa
     _check_sizes(index.schema, item)
 
 
-def _are_plain(schema: KeySchema, item: Item) -> bool:
+def are_plain(schema: KeySchema, item: Item) -> bool:
     """Whether all present keys have the right type and are neither empty nor too long."""
     for name, kind, limit in schema.roles:
         value = item.get(name)

@@ -7,16 +7,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import apsw
+import orjson
 
 from keyfold_engine.engine import transactions
+from keyfold_engine.engine.capacity import Capacity
 from keyfold_engine.engine.direct.table import DirectTable, NotPlain
 from keyfold_engine.engine.direct.writes import (
     EMPTY,
+    DirectBatch,
     DirectCheck,
     DirectDelete,
-    DirectGroup,
     DirectPut,
+    DirectTransaction,
     DirectUpdate,
+    Priced,
+    with_capacity,
 )
 from keyfold_engine.engine.places import NOT_PLAIN
 from keyfold_engine.engine.storage import SchemaMoved, Session
@@ -24,11 +29,12 @@ from keyfold_engine.errors import Corrupt, StorageError
 from keyfold_engine.expressions import parameters
 from keyfold_engine.limits import BATCH_WRITE_ITEMS, ITEM_BYTES
 from keyfold_engine.values.normal import at_sight
+from keyfold_engine.values.units import read_units
 
 if TYPE_CHECKING:
     from keyfold_engine.engine.database import Database
 
-DirectWork = DirectCheck | DirectGroup
+DirectWork = DirectCheck | DirectBatch | Priced
 
 _TEXTS_ALONE: Final = {str}
 _LONGEST_EXPRESSION: Final = 1024
@@ -48,6 +54,9 @@ _CONDITION: Final = frozenset(
 _DELETE: Final = _CONDITION | {"Key"}
 _PUT: Final = _CONDITION | {"Item"}
 _UPDATE: Final = _DELETE | {"UpdateExpression"}
+_CONSUMED: Final = "ReturnConsumedCapacity"
+_DETAILS: Final = {"NONE": "", "TOTAL": "TOTAL", "INDEXES": "INDEXES"}
+_GET: Final = frozenset(("TableName", "Key", "ConsistentRead", _CONSUMED))
 _TRANSACTION: Final = frozenset(("TransactItems", "ClientRequestToken"))
 _OLD: Final = frozenset(("NONE", "ALL_OLD"))
 _ANY: Final = _OLD | {"ALL_NEW", "UPDATED_NEW"}
@@ -58,7 +67,7 @@ class Direct:
 
     def __init__(self, database: Database) -> None:
         self._database, self._catalog = database, database.catalog
-        self._readers: dict[str, Callable[[Any], DirectWork]] = {
+        self._readers: dict[str, Callable[[Any], DirectCheck | DirectBatch]] = {
             "PutItem": self._put,
             "UpdateItem": self._update,
             "DeleteItem": self._delete,
@@ -83,7 +92,11 @@ class Direct:
         """A write, as far as it can be done without the file."""
         reader = self._readers.get(operation)
         try:
-            return None if reader is None else reader(request)
+            if reader is None or _CONSUMED not in request:
+                return None if reader is None else reader(request)
+            request = {**request}
+            detail = _DETAILS[request.pop(_CONSUMED)]
+            return Priced(reader(request), detail) if detail else reader(request)
         except Exception:
             # The general way finds out what is wrong.
             return None
@@ -111,10 +124,12 @@ class Direct:
 
     def _get(self, request: Any) -> bytes | None:
         try:
-            if len(request) != _REQUIRED and (
-                len(request) != _REQUIRED + 1 or type(request["ConsistentRead"]) is not bool
-            ):
-                return None
+            detail, consistent = "", False
+            if len(request) != _REQUIRED:
+                detail = _DETAILS[request.get(_CONSUMED, "NONE")]
+                consistent = request.get("ConsistentRead", False)
+                if not _GET.issuperset(request) or type(consistent) is not bool:
+                    return None
             table = self._table(request["TableName"])
             place = table.place_of_key(request["Key"])
         except NOT_PLAIN:
@@ -124,7 +139,12 @@ class Direct:
         except (apsw.Error, StorageError):
             # The table may be gone, or the file damaged.
             return None
-        return EMPTY if stored is None else b'{"Item":%b}' % stored.body
+        answer = EMPTY if stored is None else b'{"Item":%b}' % stored.body
+        if detail:
+            units = read_units(0 if stored is None else stored.size, consistent=consistent)
+            consumed = Capacity(table.definition.name, units).answer(detail)
+            return with_capacity(answer, orjson.dumps(consumed))
+        return answer
 
     def _put(self, request: Any) -> DirectPut:
         table, test = self._writable(request["TableName"]), None
@@ -164,7 +184,7 @@ class Direct:
             raise NotPlain
         return DirectCheck(table, table.place_of_key(request["Key"]), test)
 
-    def _transaction(self, request: Any) -> DirectGroup:
+    def _transaction(self, request: Any) -> DirectTransaction:
         if not _TRANSACTION.issuperset(request):
             raise NotPlain
         writes = [self._part(part) for part in request["TransactItems"]]
@@ -172,11 +192,11 @@ class Direct:
             raise NotPlain
         _refuse_repeated(writes)
         if "ClientRequestToken" not in request:
-            return DirectGroup(writes, EMPTY)
+            return DirectTransaction(writes)
         token = request["ClientRequestToken"]
         if type(token) is not str or not 0 < len(token) <= _LONGEST_TOKEN:
             raise NotPlain
-        return DirectGroup(writes, EMPTY, token, transactions.digest(request))
+        return DirectTransaction(writes, token, transactions.digest(request))
 
     def _part(self, part: Any) -> DirectCheck:
         [(kind, asked)] = part.items()
@@ -193,7 +213,7 @@ class Direct:
                 return self._check(asked)
         raise NotPlain
 
-    def _batch(self, request: Any) -> DirectGroup:
+    def _batch(self, request: Any) -> DirectBatch:
         [tables] = request.values()
         writes: list[DirectCheck] = []
         for name, wishes in request["RequestItems"].items():
@@ -209,7 +229,7 @@ class Direct:
         if not all(tables.values()) or not 0 < len(writes) <= BATCH_WRITE_ITEMS:
             raise NotPlain
         _refuse_repeated(writes)
-        return DirectGroup(writes, b'{"UnprocessedItems":{}}')
+        return DirectBatch(writes)
 
     def _writable(self, name: Any) -> DirectTable:
         table = self._table(name)

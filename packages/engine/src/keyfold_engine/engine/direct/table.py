@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from keyfold_engine.engine.keys import are_plain
 from keyfold_engine.values import Item
 from keyfold_engine.values.normal import NormalItem, at_sight
 from keyfold_engine.values.size import item_size
@@ -82,8 +83,8 @@ class DirectTable:
 def _entry(index: IndexDefinition, item: Item, place: bytes) -> Entry | None:
     found = index.schema.plain_place(item)
     if found is None:
-        # A lone key must be valid too.
-        if any(name in item for name in index.schema.attributes):
+        # Keys that are alone must be valid too.
+        if index.schema.holds(item) or not are_plain(index.schema, item):
             raise NotPlain
         return None
     return found + place, 0 if index.is_whole else item_size(index.project(item))

@@ -5,11 +5,12 @@ file, and `store` only runs SQL, so that nothing is half done.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from keyfold_engine.engine import streams, transactions
+from keyfold_engine.engine import indexes, streams, transactions
+from keyfold_engine.engine.capacity import Capacity, Ledger
 from keyfold_engine.engine.direct.table import DirectTable, Entry
 from keyfold_engine.engine.lane import SHORT_BYTES
 from keyfold_engine.engine.storage import Session, StoredItem
@@ -17,6 +18,7 @@ from keyfold_engine.expressions.projection import project
 from keyfold_engine.limits import ITEM_BYTES, TRANSACTION_BYTES
 from keyfold_engine.values import Item
 from keyfold_engine.values.normal import NormalItem, at_sight
+from keyfold_engine.values.units import write_units
 
 if TYPE_CHECKING:
     from keyfold_engine.engine.catalog import Catalog
@@ -30,13 +32,15 @@ EMPTY: Final = b"{}"
 class DirectCheck:
     """A condition on one item."""
 
-    __slots__ = ("place", "size", "stored", "table", "test")
+    __slots__ = ("is_priced", "place", "size", "stored", "table", "test")
 
     def __init__(self, table: DirectTable, place: bytes, test: Test | None) -> None:
         self.table, self.place, self.test = table, place, test
         self.stored: StoredItem | None = None
         self.size = 0
         """The size of the item after the write."""
+        self.is_priced = False
+        """Whether the answer says what it consumes, so that it needs the old item."""
 
     def is_current(self, catalog: Catalog) -> bool:
         """Whether its table is still the one that it was read for."""
@@ -62,6 +66,17 @@ class DirectCheck:
         before = 0 if self.stored is None else self.stored.size
         return self.table.definition.name, max(before, self.size)
 
+    def price(self) -> None:
+        self.is_priced = True
+
+    def capacity(self) -> Capacity:
+        """What it consumes, once it is prepared."""
+        name, size = self.largest()
+        return Capacity(name, write_units(size))
+
+    def consumed(self, detail: str) -> Any:
+        return self.capacity().answer(detail)
+
     def store(self, database: Database, session: Session) -> bytes:  # noqa: ARG002
         """Write; returns the answer."""
         return EMPTY
@@ -81,6 +96,16 @@ class DirectWrite(DirectCheck):
         self.body: bytes | None = None
         self.is_change = True
         self.moves: list[tuple[int, Entry | None, Entry | None]] = []
+
+    def capacity(self) -> Capacity:
+        found, stored = super().capacity(), self.stored
+        if self.table.indexes:
+            # An update changes the old item itself.
+            old = None if stored is None else orjson.loads(stored.body)
+            size, new = 0 if stored is None else stored.size, None if self.body is None else self
+            for change in indexes.changes(self.table.definition, self.place, old, size, new):
+                found.add_index(change.index, change.units())
+        return found
 
     def move(
         self, before: Sequence[Entry | None] | None, after: Sequence[Entry | None] | None
@@ -137,7 +162,8 @@ class DirectPut(DirectWrite):
         self.entries = table.entries(item, place)
 
     def prepare(self, session: Session) -> bool:
-        if self.table.is_blind and self.test is None and self.returns == "NONE":
+        is_blind = self.table.is_blind and not self.is_priced
+        if is_blind and self.test is None and self.returns == "NONE":
             return True
         return super().prepare(session)
 
@@ -204,31 +230,91 @@ class DirectUpdate(DirectWrite):
         return super().answer()
 
 
-class DirectGroup:
-    """The writes of a transaction or a batch."""
+class DirectBatch:
+    """The writes of a batch."""
 
-    __slots__ = ("_answer", "_digest", "_token", "_writes")
+    __slots__ = ("_writes",)
 
-    def __init__(
-        self, writes: Sequence[DirectCheck], answer: bytes, token: str = "", digest: bytes = b""
-    ) -> None:
-        self._writes, self._answer, self._token, self._digest = writes, answer, token, digest
+    def __init__(self, writes: Sequence[DirectCheck]) -> None:
+        self._writes = writes
 
     def is_current(self, catalog: Catalog) -> bool:
         return all(each.is_current(catalog) for each in self._writes)
 
     def prepare(self, session: Session) -> bool:
-        if self._token and session.token(self._token) is not None:
-            return False
+        return all(each.prepare(session) for each in self._writes)
+
+    def price(self) -> None:
         for each in self._writes:
-            if not each.prepare(session):
-                return False
-        return sum([each.size for each in self._writes]) <= TRANSACTION_BYTES
+            each.price()
+
+    def consumed(self, detail: str) -> Any:
+        ledger = Ledger()
+        for each in self._writes:
+            ledger.add(each.capacity())
+        return ledger.answer(detail)
 
     def store(self, database: Database, session: Session) -> bytes:
         for each in self._writes:
             each.store(database, session)
+        return b'{"UnprocessedItems":{}}'
+
+
+class DirectTransaction(DirectBatch):
+    """The writes of a transaction."""
+
+    __slots__ = ("_digest", "_token")
+
+    def __init__(self, writes: Sequence[DirectCheck], token: str = "", digest: bytes = b"") -> None:
+        super().__init__(writes)
+        self._token, self._digest = token, digest
+
+    def prepare(self, session: Session) -> bool:
+        if self._token and session.token(self._token) is not None:
+            return False
+        return (
+            super().prepare(session)
+            and sum([each.size for each in self._writes]) <= TRANSACTION_BYTES
+        )
+
+    def consumed(self, detail: str) -> Any:
+        ledger = Ledger()
+        for each in self._writes:
+            ledger.add(each.capacity().doubled())
+        return ledger.answer(detail, "Write")
+
+    def store(self, database: Database, session: Session) -> bytes:
+        super().store(database, session)
         if self._token:
             cost = transactions.replay_cost([each.largest() for each in self._writes])
             transactions.remember(database, session, self._token, self._digest, cost)
-        return self._answer
+        return EMPTY
+
+
+class Priced:
+    """A write whose answer says what it consumes."""
+
+    __slots__ = ("_consumed", "_detail", "_work")
+
+    def __init__(self, work: DirectCheck | DirectBatch, detail: str) -> None:
+        self._work, self._detail = work, detail
+        self._consumed = b""
+        work.price()
+
+    def is_current(self, catalog: Catalog) -> bool:
+        return self._work.is_current(catalog)
+
+    def prepare(self, session: Session) -> bool:
+        if not self._work.prepare(session):
+            return False
+        self._consumed = orjson.dumps(self._work.consumed(self._detail))
+        return True
+
+    def store(self, database: Database, session: Session) -> bytes:
+        return with_capacity(self._work.store(database, session), self._consumed)
+
+
+def with_capacity(answer: bytes, consumed: bytes) -> bytes:
+    """An answer that also says what it consumed."""
+    before = answer[:-1] + b"," if answer != EMPTY else answer[:-1]
+    return b'%b"ConsumedCapacity":%b}' % (before, consumed)

@@ -122,6 +122,8 @@ class RandomRequests:
 
     def request(self) -> tuple[str, Wire]:
         operation, request = self._request()
+        if self._chance(0.3):
+            request["ReturnConsumedCapacity"] = self._one(("TOTAL", "TOTAL", "INDEXES", "NONE"))
         if self._is_odd():
             request[self._one(ODD_MEMBERS)] = self._one(ODD_CONTENTS)
         return operation, request

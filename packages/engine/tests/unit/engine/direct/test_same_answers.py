@@ -22,6 +22,7 @@ from tests.unit.engine.direct.random_requests import TABLES, RandomRequests, Wir
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
 from keyfold_engine.engine.direct.requests import Direct
+from keyfold_engine.engine.direct.writes import Priced
 from keyfold_engine.errors import OperationError, StorageError
 from keyfold_engine.wire import BackgroundServer, ServerSettings
 from keyfold_engine.wire.answer import error_body
@@ -41,6 +42,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, bool]]:
     def counted(self: Direct, work: Any, session: Any) -> bytes | None:
         answer = run(self, work, session)
         found[type(work).__name__, answer is not None] += 1
+        if isinstance(work, Priced):
+            found[type(work._work).__name__, answer is not None] += 1
         return answer
 
     monkeypatch.setattr(Direct, "run", counted)
@@ -108,7 +111,7 @@ def test_the_same_answers_and_rows(taken: Counter[tuple[str, bool]], odd: float)
     with opened(is_short=True) as short, opened(is_short=False) as general:
         differ(short, general, 1, 10_000, odd)
     done = {name: taken[name, True] for name, _ in taken}
-    assert len(done) == 4, taken
+    assert len(done) == 6, taken
     assert min(done.values()) > 100, taken
 
 
