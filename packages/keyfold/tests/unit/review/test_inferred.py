@@ -403,6 +403,27 @@ def test_a_sum_that_is_set_is_asked_about_beside_the_condition_of_its_update() -
     assert hit(text.replace("update Job (total) unguarded", "increment Job (total)"), "W2") == []
 
 
+def test_a_query_cannot_filter_by_an_attribute_of_its_key() -> None:
+    text = OWNED.replace("ownerId = :me", 'begins_with(SK, "R#")').replace(
+        "filter: b", "filter: 'b"
+    )
+    text = text.replace('"R#")', '"R#")\'')
+    assert hit(text, "Q10") == ["error"]
+    assert hit(OWNED, "Q10") == []
+
+
+def test_a_number_that_is_named_after_what_it_counts_is_kept_by_something() -> None:
+    text = TOTALS.replace("totalSpent: decimal", "lineCount: number")
+    assert hit(text, "W4") == ["question"]
+    assert hit(text.replace("lineCount", "dogCount"), "W4") == []
+
+
+def test_a_list_that_an_update_writes_as_a_whole_loses_what_another_wrote() -> None:
+    text = puts("save", "update Job (steps) unguarded").replace("total: decimal", "steps: list")
+    assert sorted(hit(text, "W2")) == ["error", "question"]
+    assert hit(text.replace("steps: list", "steps: list max 9"), "W2") == ["error"]
+
+
 def test_an_index_for_one_item_that_another_item_maps_is_asked_about() -> None:
     text = """
 design: d

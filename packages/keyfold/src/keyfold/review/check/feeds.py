@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.schema import EntitySchema, FeedSchema, Schema
+from keyfold.design.schema import Effect, EntitySchema, FeedSchema, Schema
 from keyfold.review.check.domains import DESIGN, FEEDS
 from keyfold.review.check.field_facts import mentions
 from keyfold.review.check.reach import Reach
@@ -16,19 +16,23 @@ def fan_out_amplification(schema: Schema) -> Iterator[Found]:
     spread = {feed.item for feed in schema.feeds}
     for operation in () if schema.enforced else schema.operations:
         for effect in operation.effects:
-            made = effect.each and effect.action in ("put", "create")
-            entity = schema.by_entity.get(effect.entity)
-            if made and entity and entity.name not in spread and mentions(entity.name, "copied"):
+            if _is_copied_to_readers(schema, effect):
                 yield hit("operation", said=None, element=operation, item=effect.entity)
     for consumer in schema.consumers:
         for effect in consumer.effects:
-            entity = schema.by_entity.get(effect.entity)
-            fed = entity is not None and entity.role == "feed_item" and entity.name not in spread
-            if effect.each and effect.action in ("put", "create") and fed:
+            if effect.entity not in spread and _is_copied_to_readers(schema, effect):
                 yield hit("audience", element=consumer, item=effect.entity)
     for feed in schema.feeds:
         if feed.mode != "fan_in" and feed.max_followers is None:
             yield hit("followers", element=feed, item=feed.item)
+
+
+def _is_copied_to_readers(schema: Schema, effect: Effect) -> bool:
+    """Whether an effect makes an item for each reader."""
+    entity = schema.by_entity.get(effect.entity)
+    if entity is None or not effect.each or effect.action not in ("put", "create"):
+        return False
+    return entity.role == "feed_item" or mentions(entity.name, "copied")
 
 
 @rule("S7", FEEDS, enforced=False)

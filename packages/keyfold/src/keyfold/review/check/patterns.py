@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any
 
+from keyfold.design.condition import fields_of
 from keyfold.design.schema import PatternSchema, Schema
 from keyfold.design.template import Template
 from keyfold.review.check.domains import DESIGN, PATTERNS
@@ -46,6 +47,10 @@ def pattern_unserved(facts: Reach, pattern: PatternSchema) -> Iterable[Found]:
         return [hit("store", where=where)]
     if pattern.partition is None and pattern.kind != "scan":
         return [hit("scan")]
+    keyed = table.index(pattern.index) if pattern.index else table
+    named = {*fields_of(pattern.filter)} & {*(keyed.key_attributes if keyed else ())}
+    if named and pattern.kind != "scan":
+        return [hit("filter", named=sorted(named))]
     whole = pattern.index or pattern.at_once or pattern.condition.operator == "eq"
     if pattern.kind == "get" and table.sort and not whole:
         return [hit("sort", sort=table.sort)]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import AttributeSchema, EntitySchema, OperationSchema
 from keyfold.review.check.domains import DELETES, ENTITIES
-from keyfold.review.check.field_facts import field_facts, means
+from keyfold.review.check.field_facts import field_facts, means, words_of
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Found, hit, rule
 
@@ -42,15 +42,21 @@ def _is_unkept_total(facts: Reach, entity: EntitySchema, attribute: AttributeSch
     holds = field_facts(entity, name).holds
     if not attribute.mutable or holds not in ("sum", "count"):
         return False
-    parts = means(entity.name, "count", "sum") or any(
-        facts.references.target(other, field) == entity.name
-        for other in facts.schema.entities
-        for field in (other.by_field if holds == "sum" else ())
+    others = {words_of(one.name)[-1] for one in facts.schema.entities if one is not entity}
+    counted = {word for each in words_of(name) for word in (each, each.removesuffix("s"))}
+    parts = (
+        means(entity.name, "count", "sum")
+        or bool(counted & others)
+        or any(
+            facts.references.target(other, field) == entity.name
+            for other in facts.schema.entities
+            for field in (other.by_field if holds == "sum" else ())
+        )
     )
     every = (effect for _, effect in facts.all_writes if effect.entity == entity.name)
     written = any(name in effect.fields for effect in every)
-    counted = any(c.target == entity.name for c in facts.schema.counters)
-    return parts and not written and not counted
+    kept = any(c.target == entity.name for c in facts.schema.counters)
+    return parts and not written and not kept
 
 
 def _is_snapshot(facts: Reach, entity: EntitySchema, field: str) -> bool:

@@ -80,9 +80,19 @@ def update_unguarded(facts: Reach, operation: OperationSchema, effect: Effect) -
         yield hit("part", said=effect.guarded)
         entity = facts.schema.by_entity.get(effect.entity)
         held = {field: field_facts(entity, field).holds for field in effect.fields}
-        sums = [field for field in held if held[field] in ("sum", "count")]
+        sums = [
+            field
+            for field in held
+            if held[field] in ("sum", "count") or _is_whole_list(entity, field)
+        ]
         if sums and not facts.schema.enforced:
             yield hit("sum", sums=sums)
+
+
+def _is_whole_list(entity: EntitySchema | None, field: str) -> bool:
+    """Whether an update writes a list as a whole; W7 reports lists of ids."""
+    found = entity.by_field.get(field) if entity else None
+    return found is not None and found.type == "list" and not (found.refers or found.max_items)
 
 
 @rule("W3", OPERATIONS)
