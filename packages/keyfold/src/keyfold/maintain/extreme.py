@@ -22,7 +22,9 @@ from keyfold.design.declaration import Declared
 from keyfold.design.entity import Entity
 from keyfold.design.fields import check_shown
 from keyfold.design.follows import Follows
+from keyfold.design.formats import Format, of_kind
 from keyfold.design.markers import FieldMarker
+from keyfold.design.template import Slot
 from keyfold.errors import DeclarationError
 from keyfold.maintain.address import fetch, ref_bytes, value_digest, wire_bytes
 from keyfold.maintain.drift import SET_IT, UNKNOWN, Drift
@@ -278,15 +280,19 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
             if stays or (shown and after and self._better([shown, after]) is after):
                 return self._better([*candidates, *([shown] if shown and stays else [])])
         start: dict[str, Any] | None = None
-        limit = 2 + len(changed) if self._is_ordered else PAGE
+        order = self._order
+        limit = PAGE if order is None else 2 + len(changed)
         while True:
             found, start = yield from self.related.page(
                 context, owner, start, descending=not self.declared.smallest, limit=limit
             )
-            facts = [fact for one in found for fact in self.facts(one) if fact.key not in changed]
-            candidates += facts
-            # In rank order, a later rank is worse; among equal ranks the key decides.
-            if start is None or (self._is_ordered and len({f.rank for f in facts}) > 1):
+            facts = [(one, fact) for one in found for fact in self.facts(one)]
+            left = [(one, fact) for one, fact in facts if fact.key not in changed]
+            candidates += [fact for _, fact in left]
+            # In order, whatever follows another text is worse; within one the ranks decide.
+            by = self.declared.by
+            texts = {order.render(getattr(one, by)) for one, _ in left} if order else ()
+            if start is None or len(texts) > 1:
                 return self._better(candidates)
 
     def _better(self, facts: list[BestFact]) -> BestFact | None:
@@ -294,12 +300,21 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         return best(facts, key=lambda fact: fact.order, default=None)
 
     @cached_property
-    def _is_ordered(self) -> bool:
-        """Whether candidates are found in rank order."""
-        sort = self.related.key.declared.templates.sort
+    def _order(self) -> Format | None:
+        """How the rank stands in the sort key, if candidates are found in its order."""
         held = set(self.related.via.values())
-        free = [name for name in (sort.fields if sort is not None else ()) if name not in held]
-        return free[:1] == [self.declared.by]
+        sort = self.related.key.declared.templates.sort
+        for attribute in () if sort is None else sort.attributes:
+            for slot in attribute.parts:
+                if not isinstance(slot, Slot) or slot.field in held:
+                    continue
+                # Text in one case, or before a delimiter, sorts otherwise than by itself.
+                form, kind = slot.format, self.source.__spec__.fields[slot.field].kind
+                sorts = form.sortable and form.kinds != ("string",)
+                fixed = not form.name and of_kind(form, kind).width is not None
+                is_rank = slot.field == self.declared.by
+                return form if is_rank and (sorts or fixed or attribute.is_bare_field) else None
+        return None
 
     def _shown_candidate(self, held: Entity) -> BestFact | None:
         """The candidate that an owner shows."""

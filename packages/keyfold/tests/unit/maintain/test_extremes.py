@@ -6,7 +6,7 @@ import importlib
 import random
 import sys
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
@@ -344,6 +344,74 @@ def test_ranks_compare_as_numbers_whatever_their_sign_and_digits() -> None:
                 assert site.slow == timedelta(seconds=ranks.index(rank) * 7)
                 assert verify(db).drifts == []
                 db.delete(Reading.key(site_id="s", reading_id=site.high_id))
+
+
+ORDERS = [
+    "{name}",
+    "{name}#{book_id}",
+    "{name:lower}#{book_id}",
+    "{at:%Y-%m}#{book_id}",
+    "{at:iso_s}",
+]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("smallest", [False, True])
+def test_the_best_is_found_whatever_the_order_of_its_index_says(order: str, smallest: bool) -> None:
+    other = Design("orders")
+    place = other.table("Orders", indexes=[Index("GSI1", "gsi1pk", "gsi1sk")])
+    by = "at" if "at" in order else "name"
+    kind: Any = datetime if by == "at" else str
+
+    class Shelf(Entity, table=place):
+        shelf_id: Id
+        best: kind | None = None
+        best_id: str | None = None
+        moves: int = 0
+        key = Key("SHELF#{shelf_id}", "SHELF")
+        shown = Extreme(
+            "Book",
+            by=by,
+            shows={"best": by, "best_id": "book_id"},
+            moves="moves",
+            through="by_order",
+            smallest=smallest,
+        )
+
+    class Book(Entity, table=place):
+        shelf_id: Id
+        book_id: Id
+        name: str
+        at: datetime
+        tags: list[str] = []
+        key = Key("BOOK#{book_id}", "BOOK")
+        by_order = On("GSI1", "SHELF#{shelf_id}", order)
+
+    names = ["C", "B", "a", "ab", "ab!", "D", "b", "c", "Ä"]
+    start = datetime(2026, 1, 30, tzinfo=UTC)
+    random.seed(order)
+    with other.open(":memory:") as db:
+        db.create(Shelf(shelf_id="s"))
+        books = [
+            Book(
+                shelf_id="s",
+                book_id=str(n),
+                name=name,
+                at=start + timedelta(hours=17 * n, milliseconds=n),
+            )
+            for n, name in enumerate(names)
+        ]
+        for book in random.sample(books, len(books)):
+            db.create(book)
+        while books:
+            best = (min if smallest else max)(books, key=lambda one: getattr(one, by))
+            shelf: Any = db.get(Shelf.key(shelf_id="s"))
+            assert (shelf.best, shelf.best_id) == (getattr(best, by), best.book_id)
+            assert verify(db).drifts == []
+            db.delete(best.ref())
+            books.remove(best)
+        shelf = db.get(Shelf.key(shelf_id="s"))
+        assert (shelf.best, shelf.best_id) == (None, None)
 
 
 @pytest.mark.parametrize(
