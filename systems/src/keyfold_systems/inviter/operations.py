@@ -91,7 +91,7 @@ class Operations(Service):
 
     @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"))
     async def save_user(self, user_id: str, name: Stated) -> User:
-        """Say what you are called; the memberships of your groups follow."""
+        """Set your name; memberships follow."""
         return await self.db.upsert(User.key(user_id=user_id), name=name)
 
     @query("/users/{user_id}", allow=authenticated)
@@ -110,7 +110,7 @@ class Operations(Service):
 
     @query("/groups/{group_id}", allow=authenticated)
     async def group(self, group_id: str) -> GroupView:
-        """A group, for everybody who has its id: with it one can join."""
+        """A group; everybody who has its id can see it and join."""
         return GroupView.of(await self._group(group_id))
 
     @mutation("/groups/{group_id}", method="PATCH", allow=member)
@@ -223,7 +223,7 @@ class Operations(Service):
 
     @query("/hangouts/{hangout_id}/guests", allow=guest)
     async def guests(self, hangout_id: str, caller: Identity) -> GuestList:
-        """Who is invited, by name."""
+        """The guests, by name."""
         found = await self.get_hangout_detail(hangout_id)
         keys: list[Any] = [Group.key(group_id=one) for one in found.associated_groups]
         groups = await self.db.get_many(keys)
@@ -245,7 +245,7 @@ class Operations(Service):
         caller: Identity,
         expected_version: int | None = None,
     ) -> Hangout:
-        """Say who is invited; pointers come and go, and the answers of who is not any more."""
+        """Set who is invited; pointers and answers of all others are removed."""
         found = await self.get_hangout_detail(hangout_id)
         groups, users = once(input.associated_groups), once([caller.id, *input.invited_users])
         await self._check_guests(
@@ -262,7 +262,7 @@ class Operations(Service):
 
     @mutation("/hangouts/{hangout_id}/answer", method="PUT", allow=guest)
     async def respond(self, hangout_id: str, answer: Answer, caller: Identity) -> Response:
-        """Say whether you come; the counts on every list follow by the stream."""
+        """Answer an invitation; counts on lists follow through the stream."""
         found = await self.get_hangout_detail(hangout_id)
         direct = caller.id in found.invited_users
         group_id = None if direct else await self.group_of(found, caller.id)
@@ -280,7 +280,7 @@ class Operations(Service):
 
     @query("/hangouts/{hangout_id}/answers", allow=guest)
     async def answers(self, hangout_id: str, page: PageRequest) -> Page[Answered]:
-        """Who answered what."""
+        """All answers, by name."""
         found = await page.read(self.db, patterns.responses_to, hangout_id)
         return Page(await show_answers(self.db, found.items), found.cursor)
 

@@ -44,9 +44,6 @@ class LineItem(BaseModel):
     quantity: Annotated[int, Field(ge=1, le=100_000)]
     price_per_unit: Annotated[Decimal, Field(ge=0, le=1_000_000, decimal_places=2)]
 
-    def of(self, product_id: str) -> bool:
-        return self.product_id == product_id
-
     @property
     def subtotal(self) -> Decimal:
         return self.price_per_unit * self.quantity
@@ -60,6 +57,3 @@ class Product(BaseModel):
     product_id: Text
     product_name: Text
     price: Annotated[Decimal, Field(ge=0, le=1_000_000, decimal_places=2)]
-
-    def of(self, product_id: str) -> bool:
-        return self.product_id == product_id

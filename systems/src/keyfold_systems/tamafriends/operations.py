@@ -104,7 +104,7 @@ class Operations(Service):
 
     @mutation("/posts", allow=authenticated, status=201)
     async def create_post(self, input: NewPost, caller: Identity) -> PostView:
-        """Post something."""
+        """Create a post."""
         new = Post.new(caller.id, input.text, self.db.context.now(), input.scene)
         made, _ = await self.db.transact(create(new), member(caller.id))
         return (await show_posts(self.db, [made], caller.id))[0]
@@ -132,7 +132,7 @@ class Operations(Service):
 
     @mutation("/posts/{post_id}", method="DELETE", allow=author)
     async def delete_post(self, post_id: str) -> None:
-        """Delete a post of yours, with its comments and likes."""
+        """Delete one of your posts, with its comments and likes."""
         post = await self._post(post_id)
         await self._delete_reactions(post_id)  # first, so that the author can repeat what broke off
         await self.db.delete(post.ref())
@@ -200,7 +200,7 @@ class Operations(Service):
 
     @mutation("/comments/{comment_id}", method="DELETE", allow=authenticated)
     async def delete_comment(self, comment_id: str, caller: Identity) -> None:
-        """Delete a comment of yours, or one on your post."""
+        """Delete your comment, or one on your post."""
         found = await self._comment(comment_id)
         if caller.id not in (found.user_id, found.post_user_id):
             raise NotAllowed("Only its author, or that of the post, may delete a comment.")

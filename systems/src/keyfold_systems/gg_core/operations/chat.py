@@ -62,7 +62,7 @@ class Chat(Part):
     async def send_message(
         self, room_id: str, text: Said, caller: Identity, hours: Hours | None = None
     ) -> MessageView:
-        """Say something in a room, for good or for some hours."""
+        """Send a message to a room; with `hours`, it expires."""
         now = self.db.context.now()
         new = Message(
             room_id=room_id,

@@ -44,7 +44,7 @@ class Feeds(Part):
 
     @mutation("/activities", allow=authenticated, status=201)
     async def post_activity(self, input: NewActivity, caller: Identity) -> Activity:
-        """Tell your followers what you did, or the members of a group that you lead."""
+        """Post an activity for your followers, or for a group that you own or administer."""
         actor, new = input.actor_id or caller.id, new_ulid()
         leads = (Role.OWNER, Role.ADMIN)
         if actor != caller.id and await self.role(actor, caller.id) not in leads:
@@ -64,7 +64,7 @@ class Feeds(Part):
 
     @query("/users/{user_id}/activities", allow=authenticated)
     async def activities(self, user_id: str, page: PageRequest, caller: Identity) -> Page[Entry]:
-        """What a user did, newest first; of a group, for its members."""
+        """A user's activities, newest first; those of a group, for its members."""
         group = await self.db.find(Group.key(group_id=user_id))
         if group is not None and await self.role(user_id, caller.id) is None:
             raise NotAllowed("Only its members see what a group does.")
@@ -73,7 +73,7 @@ class Feeds(Part):
 
     @query("/users/{user_id}/feed", allow=itself("user_id"))
     async def feed(self, user_id: str, page: PageRequest) -> Page[Entry]:
-        """What those you follow and your groups did, newest first: pulled and copied alike."""
+        """Activities of users you follow and of your groups, newest first."""
         limit = min(page.limit, MOST_ENTRIES)
         found = await home.page(self.db, user_id, limit=limit, cursor=page.cursor)
         return Page(await self._entries(found.items), found.cursor)
@@ -93,7 +93,7 @@ class Feeds(Part):
 
     @mutation("/media", allow=authenticated, status=201)
     async def upload_media(self, content_type: str, caller: Identity) -> Upload:
-        """A link to send a file to; its key goes into an activity."""
+        """A link to upload a file; its key goes into an activity."""
         if self.store is None:
             raise Conflict("This server keeps no files.", code="NO_MEDIA")
         return self.store.upload(f"{_folder(caller.id)}{new_ulid()}", content_type)

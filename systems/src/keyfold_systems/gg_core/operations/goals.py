@@ -33,7 +33,7 @@ class Goals(Part):
 
     @mutation("/goals", allow=authenticated, status=201)
     async def create_goal(self, input: NewGoal, caller: Identity) -> Goal:
-        """Set a goal."""
+        """Create a goal."""
         now = self.db.context.now()
         new = Goal(user_id=caller.id, goal_id=new_ulid(), created_at=now, **dict(input))
         made, _ = await self.db.transact(create(new), profile_of(caller.id))
@@ -41,7 +41,7 @@ class Goals(Part):
 
     @mutation("/goals/{goal_id}/completion", allow=authenticated)
     async def complete_goal(self, goal_id: str, caller: Identity) -> Goal:
-        """You reached a goal."""
+        """Mark a goal as reached."""
         ref, now = Goal.key(user_id=caller.id, goal_id=goal_id), self.db.context.now()
         return await self.db.update(ref, completed_at=now)
 
@@ -52,7 +52,7 @@ class Goals(Part):
 
     @mutation("/goals/{goal_id}/tasks", allow=authenticated, status=201)
     async def create_task(self, goal_id: str, input: NewTask, caller: Identity) -> Task:
-        """Add a task to a goal of yours."""
+        """Add a task to one of your goals."""
         task_id = f"{goal_id}.{new_ulid()}"
         new = Task(goal_id=goal_id, task_id=task_id, user_id=caller.id, **dict(input))
         owned = check(Goal.key(user_id=caller.id, goal_id=goal_id))
@@ -61,7 +61,7 @@ class Goals(Part):
 
     @mutation("/goals/{goal_id}/tasks/{task_id}/completion", allow=authenticated)
     async def complete_task(self, goal_id: str, task_id: str, caller: Identity) -> Task:
-        """You did a task."""
+        """Mark a task as done."""
         ref = Task.key(goal_id=goal_id, task_id=task_id)
         owned = check(Goal.key(user_id=caller.id, goal_id=goal_id))
         await self.db.transact(update(ref, completed_at=self.db.context.now()), owned)
@@ -69,20 +69,20 @@ class Goals(Part):
 
     @query("/users/{user_id}/goals/{goal_id}/tasks", allow=itself("user_id"))
     async def tasks(self, user_id: str, goal_id: str, page: PageRequest) -> Page[Task]:
-        """The tasks of a goal of yours."""
+        """The tasks of one of your goals."""
         await self.db.get(Goal.key(user_id=user_id, goal_id=goal_id))
         return await page.read(self.db, patterns.tasks_of_goal, goal_id)
 
     @query("/users/{user_id}/tasks", allow=itself("user_id"))
     async def tasks_due(self, user_id: str, page: PageRequest) -> Page[Task]:
-        """Your tasks that are due at some time, the first one first."""
+        """Your tasks with a due time, earliest first."""
         return await page.read(self.db, patterns.tasks_due, user_id)
 
     # Quests
 
     @mutation("/quests", allow=authenticated, status=201)
     async def create_quest(self, input: NewQuest, caller: Identity) -> Quest:
-        """Take on a quest; linked goals and tasks are yours, checked with the quest's own write."""
+        """Create a quest; linked goals and tasks must be yours."""
         _check_kind(input)
         new = Quest(
             quest_id=new_ulid(),
@@ -111,7 +111,7 @@ class Goals(Part):
 
     @mutation("/quests/{quest_id}/cancellation", allow=authenticated)
     async def cancel_quest(self, quest_id: str, caller: Identity) -> Quest:
-        """Give up a quest that is active."""
+        """Cancel an active quest."""
         ref = Quest.key(user_id=caller.id, quest_id=quest_id)
         return await self.db.update(ref, status="cancelled")
 
@@ -127,7 +127,7 @@ class Goals(Part):
 
     @query("/users/{user_id}/quests/{quest_id}", allow=itself("user_id"))
     async def quest(self, user_id: str, quest_id: str) -> Quest:
-        """A quest of yours."""
+        """One of your quests."""
         return await self.db.get(Quest.key(user_id=user_id, quest_id=quest_id))
 
     async def _done(self, quest: Quest, now: datetime) -> int:

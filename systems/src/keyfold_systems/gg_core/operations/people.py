@@ -89,7 +89,7 @@ class People(Part):
 
     @query("/users/{user_id}/timeline", allow=itself("user_id"))
     async def timeline(self, user_id: str, page: PageRequest) -> Page[Owned]:
-        """What you made: your profile, groups, goals, quests, and tasks by when they are due."""
+        """Your profile, groups, goals and quests by creation, and tasks by due time."""
         found = await page.read(self.db, patterns.timeline, user_id)
         return Page([_owned(one) for one in found.items], found.cursor)
 
@@ -97,7 +97,7 @@ class People(Part):
 
     @mutation("/following/{followee_id}", allow=authenticated, status=201)
     async def follow_user(self, followee_id: str, caller: Identity) -> Follow:
-        """Follow a user; what they do comes into your feed."""
+        """Follow a user; their activities are in your feed."""
         if followee_id == caller.id:
             raise Invalid("followeeId", "is your own")
         twice = Conflict("You follow this user already.", code="ALREADY_FOLLOWED")
@@ -107,7 +107,7 @@ class People(Part):
 
     @mutation("/following/{followee_id}", method="DELETE", allow=authenticated)
     async def unfollow_user(self, followee_id: str, caller: Identity) -> None:
-        """Unfollow a user; what they did leaves your feed at once."""
+        """Unfollow a user; their activities leave your feed at once."""
         edge = Follow.key(follower_id=caller.id, followee_id=followee_id)
         await self.db.delete(edge, must_exist=True)
 
@@ -127,7 +127,7 @@ class People(Part):
 
     @query("/users/{user_id}/counts", allow=authenticated)
     async def counts(self, user_id: str) -> Counts:
-        """How many follow a user, and how many the user follows."""
+        """A user's follower and following counts."""
         refs = (FollowersCounter.key(user_id=user_id), FollowingCounter.key(user_id=user_id))
         theirs, own = await self.db.get_many(list(refs))
         return Counts(
@@ -139,7 +139,7 @@ class People(Part):
 
     @mutation("/groups", allow=authenticated, status=201)
     async def create_group(self, input: NewGroup, caller: Identity) -> Group:
-        """Found a group, and own it."""
+        """Create a group; you own it."""
         group = Group(group_id=new_ulid(), owner_id=caller.id, **dict(input))
         owner = self._member(group.group_id, caller.id, Role.OWNER)
         made, *_ = await self.db.transact(create(group), create(owner), profile_of(caller.id))
@@ -152,7 +152,7 @@ class People(Part):
 
     @query("/groups/{group_id}/members", allow=group_member)
     async def members(self, group_id: str, page: PageRequest) -> Page[Member]:
-        """The members of a group that you are in."""
+        """The members of one of your groups."""
         found = await page.read(self.db, patterns.members, group_id)
         people = await self.people(one.user_id for one in found)
         listed = [one for one in found if one.user_id in people]
@@ -160,7 +160,7 @@ class People(Part):
 
     @query("/users/{user_id}/groups", allow=itself("user_id"))
     async def my_groups(self, user_id: str, page: PageRequest) -> Page[Membership]:
-        """The groups that you are in."""
+        """Your groups."""
         found = await page.read(self.db, patterns.my_groups, user_id)
         names = await self.names(one.group_id for one in found)
         listed = [one for one in found if one.group_id in names]
@@ -168,7 +168,7 @@ class People(Part):
 
     @mutation("/groups/{group_id}/members", allow=authenticated, status=201)
     async def join_group(self, group_id: str, caller: Identity) -> GroupMember:
-        """Join a group; what it does comes into your feed."""
+        """Join a group; its activities are in your feed."""
         twice = Conflict("You are in this group already.", code="ALREADY_JOINED")
         new = create(self._member(group_id, caller.id, Role.MEMBER), refuse=twice)
         group = check(Group.key(group_id=group_id))

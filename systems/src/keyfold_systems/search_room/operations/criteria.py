@@ -49,7 +49,7 @@ class CriteriaOperations(ListingOperations):
     async def save_criteria(
         self, room_id: str, input: NewCriteria, caller: Identity
     ) -> UserCriteria:
-        """Say what you look for now; what you said before stays in your history."""
+        """Save your criteria; earlier ones stay in your history."""
 
         def criteria_at(at: datetime) -> UserCriteria:
             return UserCriteria(room_id=room_id, user_id=caller.id, timestamp=at, **dict(input))
@@ -77,7 +77,7 @@ class CriteriaOperations(ListingOperations):
     async def combine_criteria(
         self, room_id: str, combine_mode: Mode, caller: Identity
     ) -> CombinedCriteria:
-        """Merge what every member looks for."""
+        """Combine the criteria of all members."""
         latest = await self._stated(room_id)
         found = combine([_voice(one) for one in latest], combine_mode)
 

@@ -33,7 +33,7 @@ class ListingOperations(RoomOperations):
 
     @mutation("/rooms/{room_id}/listings", allow=member, status=201)
     async def add_listing(self, room_id: str, input: NewListing, caller: Identity) -> Listing:
-        """Save a property; the same one from the same platform is in a room once."""
+        """Save a listing; one from the same platform is in a room once."""
         new = Listing(listing_id=new_ulid(), room_id=room_id, **dict(input))
         note = self._note(room_id, "ListingPinned", caller, new.title)
         try:
@@ -88,7 +88,7 @@ class ListingOperations(RoomOperations):
 
     @mutation("/rooms/{room_id}/listings/{listing_id}/seen", allow=member)
     async def mark_seen(self, room_id: str, listing_id: str, caller: Identity) -> Listing:
-        """Say that you have seen a listing; the first look makes it SEEN."""
+        """Mark a listing as seen by you; the first time makes it SEEN."""
         ref = Listing.key(room_id=room_id, listing_id=listing_id)
         unseen = update(ref, status=Status.SEEN, where=lambda x: x.status == Status.UNSEEN)
         mine = update(
@@ -101,7 +101,7 @@ class ListingOperations(RoomOperations):
 
     @mutation("/rooms/{room_id}/listings/{listing_id}", method="DELETE", allow=member)
     async def delete_listing(self, room_id: str, listing_id: str, caller: Identity) -> None:
-        """Take a listing out of a room."""
+        """Remove a listing from a room."""
         found = await self.listing(room_id, listing_id)
         note = self._note(room_id, "ListingRemoved", caller, found.title)
         await self._written(caller, room_id, delete(found.ref(), must_exist=True), create(note))

@@ -94,14 +94,14 @@ class RoomOperations(Service):
 
     @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"))
     async def save_name(self, user_id: str, name: Stated) -> Person:
-        """Say what you are called."""
+        """Set your name."""
         return await self.db.put(Person(user_id=user_id, name=name))
 
     # Rooms
 
     @mutation("/rooms", allow=authenticated, status=201)
     async def create_room(self, input: NewRoom, caller: Identity) -> Room:
-        """Open a room; you own it."""
+        """Create a room; you own it."""
         new = Room(room_id=new_ulid(), created_by_user_id=caller.id, **dict(input))
         first = Member(room_id=new.room_id, user_id=caller.id, role=Role.OWNER)
         note = self._note(new.room_id, "RoomCreated", caller, new.name)
@@ -144,7 +144,7 @@ class RoomOperations(Service):
 
     @query("/rooms/{room_id}/members", allow=member)
     async def members(self, room_id: str) -> list[MemberView]:
-        """Who is in a room."""
+        """The members of a room."""
         found = await patterns.room_members(self.db, room_id)
         return await show_members(self.db, found.items)
 
@@ -165,7 +165,7 @@ class RoomOperations(Service):
         "/rooms/{room_id}/members/{user_id}", method="DELETE", allow=itself("user_id") | owner
     )
     async def leave(self, room_id: str, user_id: str, caller: Identity) -> None:
-        """Leave a room, or be taken out of it; an owner stays and can delete the room."""
+        """Leave a room, or remove a member; an owner can only delete the room."""
         found = await patterns.membership(self.db, room_id, user_id)
         found = Missing.unless(found, "member", user_id)
         if found.role == Role.OWNER:
@@ -177,7 +177,7 @@ class RoomOperations(Service):
 
     @mutation("/rooms/{room_id}/messages", allow=member, status=201)
     async def say(self, room_id: str, text: Message, caller: Identity) -> ActivityView:
-        """Say something in a room, as yourself or as its copilot."""
+        """Send a message to a room, as yourself or as its copilot."""
         new = self._note(room_id, "ChatMessage", caller, text, system=False)
         [made, *_] = await self._written(caller, room_id, create(new))
         return (await show_activities(self.db, [made]))[0]
@@ -186,7 +186,7 @@ class RoomOperations(Service):
     async def activities(
         self, room_id: str, page: PageRequest, since: Timestamp | None = None
     ) -> Page[ActivityView]:
-        """What happened: newest first, or what came after a timestamp, in order."""
+        """Activities: newest first, or those after a timestamp, oldest first."""
         if since is None:
             found = await page.read(self.db, patterns.room_activities, room_id)
         else:

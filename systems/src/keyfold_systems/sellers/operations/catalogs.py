@@ -31,7 +31,7 @@ class Catalogs(Part):
 
     @mutation("/catalogs", allow=authenticated, status=201)
     async def create_catalog(self, input: NewCatalog, caller: Identity) -> Catalog:
-        """Offer products, for yourself or for everybody."""
+        """Create a catalog, private or public."""
         now = self.db.context.now()
         new = Catalog(
             catalog_id=new_ulid(), owner_account_id=caller.id, created_at=now, **dict(input)
@@ -67,7 +67,7 @@ class Catalogs(Part):
     async def update_catalog(
         self, catalog_id: CleanId, input: CatalogChange, caller: Identity
     ) -> Catalog:
-        """Change a catalog of yours."""
+        """Change one of your catalogs."""
         found = await self._own(catalog_id, caller)
         return await self.db.update(found.ref(), **input.given())
 
@@ -75,14 +75,14 @@ class Catalogs(Part):
     async def list_catalog_usage(
         self, catalog_id: CleanId, page: PageRequest, caller: Identity
     ) -> Page[SellingSeason]:
-        """The seasons that sell from a catalog of yours, in every profile."""
+        """The seasons that sell from one of your catalogs."""
         await self._own(catalog_id, caller)
         found = await page.read(self.db, patterns.catalog_uses, catalog_id)
         return Page([SellingSeason.of(one) for one in found], found.cursor)
 
     @mutation("/catalogs/{catalog_id}", allow=authenticated, method="DELETE")
     async def delete_catalog(self, catalog_id: CleanId, caller: Identity) -> None:
-        """Delete a catalog that no season sells from, not even one that the index misses."""
+        """Delete a catalog that no season sells from."""
         found = await self._own(catalog_id, caller)
         in_use = Conflict("Seasons sell from this catalog.", code="IN_USE")
         if await patterns.catalog_is_used(self.db, catalog_id):

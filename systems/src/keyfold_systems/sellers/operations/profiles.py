@@ -41,7 +41,7 @@ class Profiles(Part):
 
     @mutation("/accounts", allow=authenticated, status=201)
     async def create_my_account(self, input: NewAccount, caller: Identity) -> Account:
-        """Sign up: one account for one address."""
+        """Create your account; an address has one account."""
         return await self.db.create(Account(account_id=caller.id, **dict(input)))
 
     @query("/accounts/me", allow=authenticated)
@@ -62,7 +62,7 @@ class Profiles(Part):
 
     @mutation("/profiles", allow=authenticated, status=201)
     async def create_seller_profile(self, seller_name: Stated, caller: Identity) -> SellerProfile:
-        """Open a profile; you own it."""
+        """Create a profile; you own it."""
         new = Profile(
             owner_account_id=caller.id,
             profile_id=new_ulid(),

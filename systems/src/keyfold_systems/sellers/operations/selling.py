@@ -33,17 +33,7 @@ from keyfold_web import (
     query,
 )
 
-COLUMNS = [
-    "Order date",
-    "Customer",
-    "Phone",
-    "Product",
-    "Quantity",
-    "Unit price",
-    "Amount",
-    "Payment",
-    "Notes",
-]
+HEADER = "Order date,Customer,Phone,Product,Quantity,Unit price,Amount,Payment,Notes\r\n"
 
 
 class Selling(Part):
@@ -51,7 +41,7 @@ class Selling(Part):
 
     @mutation("/seasons", allow=authenticated, status=201)
     async def create_season(self, input: NewSeason, caller: Identity) -> Season:
-        """Start selling from a catalog."""
+        """Create a season that sells from a catalog."""
         _check_dates(input.start_date, input.end_date)
         found = await self.require(input.profile_id, caller, "WRITE")
         await self._check_catalog(input.catalog_id, caller)
@@ -99,7 +89,7 @@ class Selling(Part):
 
     @mutation("/orders", allow=authenticated, status=201)
     async def create_order(self, input: NewOrder, caller: Identity) -> Order:
-        """Note what a customer ordered; names, prices and the total are the catalog's."""
+        """Create an order; names, prices and the total come from the catalog."""
         season = await self.season_for(input.season_id, input.profile_id, caller, "WRITE")
         lines = priced(input.line_items, await self._offered(season))
         new = Order(
@@ -135,7 +125,7 @@ class Selling(Part):
     async def list_orders_by_profile(
         self, profile_id: CleanId, page: PageRequest, caller: Identity
     ) -> Page[Order]:
-        """The orders of a profile across all seasons, in their order in time."""
+        """The orders of a profile across all seasons, oldest first."""
         await self.require(profile_id, caller, "READ")
         return await page.read(self.db, patterns.orders_of_profile, profile_id)
 
@@ -164,8 +154,8 @@ class Selling(Part):
         """All lines of a season's orders as a CSV file."""
         season = await self.season_for(season_id, None, caller, "READ")
         out = io.StringIO()
+        out.write(HEADER)
         write = csv.writer(out).writerow
-        write(COLUMNS)
         async for one in self.db.iterate(Order.key.query(season_id=season_id).consistent()):
             who = (one.order_date, _safe(one.customer_name), _safe(one.customer_phone or ""))
             for line in one.line_items:
@@ -199,14 +189,15 @@ def priced(
     """
     found: list[LineItem] = []
     for number, line in enumerate(lines):
+        wanted = line.product_id
         products = [
-            *((one.product_name, one.price_per_unit) for one in agreed if one.of(line.product_id)),
-            *((one.product_name, one.price) for one in offered.products if one.of(line.product_id)),
+            *((a.product_name, a.price_per_unit) for a in agreed if a.product_id == wanted),
+            *((p.product_name, p.price) for p in offered.products if p.product_id == wanted),
         ]
         if not products:
             raise Invalid(
                 f"lineItems.{number}.productId",
-                f"{offered.catalog_name} has no product {line.product_id!r}",
+                f"{offered.catalog_name} has no product {wanted!r}",
             )
         fitting = [one for one in products if line.fits(*one)]
         if not fitting:
@@ -216,7 +207,7 @@ def priced(
         name, price = fitting[0]
         found.append(
             LineItem(
-                product_id=line.product_id,
+                product_id=wanted,
                 product_name=name,
                 quantity=line.quantity,
                 price_per_unit=price,

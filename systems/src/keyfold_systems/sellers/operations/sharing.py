@@ -58,7 +58,7 @@ class Sharing(Part):
     async def revoke_share(
         self, profile_id: CleanId, target_account_id: CleanId, caller: Identity
     ) -> None:
-        """Take permissions back; who has them may give them up."""
+        """Revoke a share; its target may do so too."""
         if target_account_id != caller.id:
             await self.own(profile_id, caller)
         ref = Share.key(profile_id=profile_id, target_account_id=target_account_id)
@@ -78,7 +78,7 @@ class Sharing(Part):
     async def list_shares_by_profile(
         self, profile_id: CleanId, page: PageRequest, caller: Identity
     ) -> Page[Helper]:
-        """Who may use your profile, by name."""
+        """The accounts that may use your profile."""
         await self.own(profile_id, caller)
         found = await page.read(self.db, patterns.shares_of_profile, profile_id)
         refs = [Account.key(account_id=one.target_account_id) for one in found]
@@ -113,7 +113,7 @@ class Sharing(Part):
 
     @mutation("/invites", allow=authenticated, status=201)
     async def create_profile_invite(self, input: NewInvite, caller: Identity) -> Invite:
-        """A code that another account can redeem."""
+        """Create a code that another account can redeem."""
         profile = await self.own(input.profile_id, caller)
         now, code = self.db.context.now(), secrets.token_hex(5).upper()
         new = Invite(
@@ -129,7 +129,7 @@ class Sharing(Part):
 
     @mutation("/invites/{invite_code}/redeem", allow=authenticated)
     async def redeem_profile_invite(self, invite_code: str, caller: Identity) -> SellerProfile:
-        """Use a code, once: the invite and the share change together."""
+        """Redeem a code; the invite and the share change together."""
         found, profile = await self._invite(invite_code)
         if found.used_at is not None:
             raise Conflict("This invite has been used.", code="USED")
@@ -161,7 +161,7 @@ class Sharing(Part):
 
     @mutation("/invites/{invite_code}", allow=authenticated, method="DELETE")
     async def revoke_profile_invite(self, invite_code: str, caller: Identity) -> None:
-        """Make a code worthless."""
+        """Revoke a code."""
         found = Missing.unless(await patterns.invite(self.db, invite_code), "invite", invite_code)
         await self.own(found.profile_id, caller)
         await self.db.delete(found.ref())
@@ -182,7 +182,7 @@ class Sharing(Part):
 
     @query("/invites/{invite_code}", allow=authenticated)
     async def get_invite_details(self, invite_code: str) -> InviteDetails:
-        """What a code would give you."""
+        """What a code gives."""
         found, profile = await self._invite(invite_code)
         used = found.used_at is not None
         return InviteDetails.of(found, seller_name=profile.seller_name, used=used)
