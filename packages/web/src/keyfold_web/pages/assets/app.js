@@ -370,14 +370,15 @@ export function live(load, ...wanted) {
     running = true;
     try {
       while (again && !left) { again = false; follow([...wanted, ...((await load()) || [])]); }
-    } catch (error) { if (!left) gone(error); } finally { running = false; }
+    } catch (error) { failed(error); } finally { running = false; }
   };
+  const failed = (error) => { if (!left) gone(error); };
   const later = afterwards(turn), heard = () => { later(); return turn(); };
   const open = () => (performance.now() - wroteAt < BEHIND.at(-1) ? heard() : turn());
   function follow(all) {
     const known = new Map(left ? [] : all.map((one) => [JSON.stringify(one), one]));
     for (const [key, end] of ends) if (!known.has(key)) { end(); ends.delete(key); }
-    for (const [key, [query, variables]] of known) if (!ends.has(key)) ends.set(key, subscribe(query, variables, { open, next: heard, error: gone }));
+    for (const [key, [query, variables]] of known) if (!ends.has(key)) ends.set(key, subscribe(query, variables, { open, next: heard, error: failed }));
   }
   follow(wanted);
   turn();
@@ -509,6 +510,7 @@ export function route(views) {
     leave?.();
     leave = null;
     delete $("#main").dataset.lost;
+    $("#lost").replaceChildren();
     const at = location.hash.replace(/^#\/?/, "");
     for (const link of $$(".tabbar a")) {
       const own = link.hash.replace(/^#\/?/, ""), also = link.dataset.also?.split(" ") ?? [];
