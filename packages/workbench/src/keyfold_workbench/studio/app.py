@@ -114,7 +114,9 @@ class _Studio:
             return admitted
         session = gate.session(request)
         if session is None:
-            return HTMLResponse(_closed(request, password=bool(gate.password)), 401)
+            tried = "token" in request.query_params
+            wrong = tried and not gate.password
+            return HTMLResponse(_closed(request, password=bool(gate.password), wrong=wrong), 401)
         view = self._view(request, gate.csrf(session))
         if request.method == "POST":
             refused = await self._read_form(request, view, session)
@@ -226,10 +228,20 @@ def _closed(request: Request, *, password: bool, wrong: bool = False) -> Html:
     base = _base(request)
     if not password:
         says = (
-            "Open the address that keyfold printed in the terminal: it ends in ?token=… and signs "
-            "this browser in."
+            "Open the address that keyfold printed in the terminal, or give the token at its end, "
+            "behind ?token=."
         )
-        return layout.document(base, "Sign in", head("Sign in", says))
+        token = el(
+            "form",
+            el("label", "Token", for_="token"),
+            el("input", type="text", id="token", name="token", class_="mono", autocomplete="off"),
+            el("p", "This is not the token of this studio.", class_="err") if wrong else None,
+            el("button", "Sign in", class_="btn main", type="submit"),
+            action=f"{base}/",
+            method="get",
+            class_="panel pad stack tight",
+        )
+        return layout.document(base, "Sign in", text(head("Sign in", says), token))
     box = el(
         "form",
         el("label", "Password", for_="password"),

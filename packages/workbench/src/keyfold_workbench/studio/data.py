@@ -276,7 +276,6 @@ def _declared(view: PageView, entity: EntitySchema | None) -> Child:
         view.template(entity, entity.key.partition),
         (separator, view.template(entity, sort)) if sort else None,
     )
-    kept = [f for f in view.system.schema.follows if entity.name in (f.source, f.target)]
     read_by = [
         link(view.at("patterns", one.name), one.name, class_="link")
         for one in view.system.schema.patterns
@@ -284,11 +283,33 @@ def _declared(view: PageView, entity: EntitySchema | None) -> Child:
     ]
     said = [
         el("span", key),
-        el("span", plural(len(kept), "consequence"), class_="muted small"),
         el("span", "read by ", words(read_by), class_="small") if read_by else None,
         declaration(view.system, entity.place, entity.name),
+        _consequences(view, entity),
     ]
     return el("div", said, class_="declared")
+
+
+WHEN = {"transaction": "In the same transaction", "stream": "By the stream", "none": "Never"}
+"""When a consequence happens."""
+
+
+def _consequences(view: PageView, entity: EntitySchema) -> Child:
+    """What a write of the entity's items causes, by when it happens."""
+    found = [f for f in view.system.schema.follows if f.source == entity.name]
+    if not found:
+        return el("span", "Nothing follows from a write.", class_="muted small")
+    columns = []
+    for sync, title in WHEN.items():
+        rows = [
+            el("li", view.ent(f.target, f.name) if f.target else el("span", f.name))
+            for f in found
+            if f.sync == sync
+        ]
+        if rows:
+            columns.append(el("div", el("h3", title), el("ul", rows)))
+    summary = el("summary", plural(len(found), "consequence"), " of a write")
+    return el("details", summary, el("div", columns, class_="follows"), class_="small")
 
 
 def _tables(view: PageView) -> Html:

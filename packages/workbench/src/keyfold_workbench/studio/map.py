@@ -58,8 +58,9 @@ def design_map(view: PageView) -> Html:
         head("Map", says, *_controls(quiet=number > QUIET)),
         el(
             "div",
+            el("header", _legend()),
             el("div", picture, class_="mapframe"),
-            el("footer", _legend(), _pictures(view, tables)),
+            el("footer", _pictures(view, tables)),
             class_="panel",
         ),
         current="map",
@@ -68,14 +69,15 @@ def design_map(view: PageView) -> Html:
 
 def _pictures(view: PageView, tables: list[TableSchema]) -> Html:
     """Downloads of the design's diagrams."""
-    ways = [
-        link(view.at("map", f"{name}.svg"), words, class_="link")
-        for name, words in (
-            ("entities", "Entities"),
-            *((f"keys-{one.name}", f"Keys of {one.name}") for one in tables),
-        )
-    ]
-    return el("span", "As SVG: ", words(ways), class_="small")
+    ways = []
+    for name, says in (
+        ("entities", "Entities"),
+        *((f"keys-{one.name}", f"Keys of {one.name}") for one in tables),
+    ):
+        where = view.at("map", f"{name}.svg")
+        as_png = el("button", "PNG", class_="link", type="button", data_png=where)
+        ways.append(text(says, " ", link(where, "SVG", class_="link"), " ", as_png))
+    return el("span", "Download: ", words(ways), class_="small")
 
 
 def picture(view: PageView) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Final
 
 from starlette.responses import RedirectResponse, Response
 
@@ -31,6 +32,29 @@ from keyfold_workbench.studio.view import PageMissing, PageView
 
 SETTLE_SECONDS = 2.0
 """How long a backend far away is given before both sides are compared."""
+
+STEPS: Final[dict[Phase, tuple[str, str, str]]] = {
+    "expand": ("creates tables and indexes; nobody reads them", "moments", "drops them again"),
+    "follow": ("copies each change from now on", "at once", "stops copying"),
+    "backfill": ("copies the items that are there", "one read of each item", "drops the copies"),
+    "verify": (
+        "compares both sides and copies again what differs",
+        "one read of each item",
+        "drops the copies",
+    ),
+    "switch-writes": (
+        "lets applications read and write the new side",
+        "moments",
+        "sends writes to the old side again",
+    ),
+    "hold": (
+        "keeps the old side equal while you watch",
+        "at once",
+        "sends writes to the old side again",
+    ),
+    "contract": ("drops what only the old side needs", "moments", ""),
+}
+"""Of each phase: what the step to it does, how long it takes, and what rolling back does then."""
 
 QUIET_NEAR = 5.0
 """How long other applications of a file on this machine wrote nothing before a switch."""
@@ -144,6 +168,7 @@ def _acts(
         word = f"Continue to {following.replace('-', ' ')}"
         pace = _pace_box() if following in ("backfill", "verify") else None
         yield _step(view, one, "apply", word, "btn main", pace, sure=following == "contract")
+        yield _foretold(following)
         alone = one.concerns_application and not status.routers
         if following == "switch-writes" and alone:
             yield _step(view, one, "apply-alone", "Switch without routers", "btn", sure=True)
@@ -154,6 +179,13 @@ def _acts(
     if status.state.phase not in ("contract", "planned"):
         keep = _kept_side() if status.state.writes == "new" else None
         yield _step(view, one, "rollback", "Roll back", "btn danger", keep, sure=True)
+
+
+def _foretold(phase: Phase) -> Html:
+    """What a step does, before it is taken."""
+    effect, time, undo = STEPS[phase]
+    back = f"Rolling back {undo}." if undo else "There is no way back."
+    return el("span", f"It {effect}. Takes {time}. {back}", class_="small muted foretold")
 
 
 def _following(status: MigrationStatus) -> Phase | None:
@@ -224,12 +256,15 @@ def _step(
             autocomplete="off",
         )
     off = off or not view.system.writable
+    unsure = sure and view.query.get("unsure") == act
+    says = f"Type {one.name} to confirm. Nothing was done."
     return view.form_for(
         view.at("migrations"),
         el("input", type="hidden", name="migration", value=one.name),
         choice,
         box,
         el("button", words, class_=kind, type="submit", name="act", value=act, disabled=off),
+        el("small", says, class_="err", role="alert") if unsure else None,
         class_="acts",
     )
 
@@ -252,8 +287,9 @@ def take_step(view: PageView) -> Response:
         run=run,
     )
     following = _following(migrator.status())
-    if act in ("rollback", "apply-alone") or (act == "apply" and following == "contract"):
-        _require_sure(view, one)
+    is_risky = act in ("rollback", "apply-alone") or (act == "apply" and following == "contract")
+    if is_risky and view.form.get("sure", "").strip() != one.name:
+        return RedirectResponse(view.at("migrations", migration=name, unsure=act), 303)
     if act == "stop":
         run.stop()
     elif act == "copy":
@@ -270,8 +306,3 @@ def take_step(view: PageView) -> Response:
         )
     view.system.survey.forget()
     return RedirectResponse(view.at("migrations", migration=one.name), 303)
-
-
-def _require_sure(view: PageView, one: Migration) -> None:
-    if view.form.get("sure", "").strip() != one.name:
-        raise KeyfoldError(f"Type {one.name} to confirm. Nothing was done.")

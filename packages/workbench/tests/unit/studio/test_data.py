@@ -105,6 +105,12 @@ def test_a_filter_of_any_field_says_what_it_looked_at(browser: TestClient) -> No
     assert looked[1] == looked[2], "the whole table"
 
 
+def test_an_entity_names_what_follows_from_a_write_and_when(browser: TestClient) -> None:
+    page = words(browser.get("/s/clubs/data?entity=Club").text)
+    assert re.search(r"\d consequences? of a write In the same transaction", page)
+    assert "CityClub" in page
+
+
 def test_a_filter_reads_on_from_where_it_was(browser: TestClient, db: Db) -> None:
     for number in range(120):
         db.create(Member(club_id="c1", member_id=f"x{number:03}", name=f"Member {number}"))

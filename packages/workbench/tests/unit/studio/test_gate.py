@@ -105,3 +105,12 @@ def test_old_sessions_are_forgotten(stranger: TestClient, gate: Gate, kept: int)
     for _ in range(kept + 5):
         stranger.get(f"/?token={TOKEN}", follow_redirects=False)
     assert len(gate._sessions) == kept
+
+
+def test_the_token_can_be_typed_and_a_wrong_one_is_said_to_be_wrong(stranger: TestClient) -> None:
+    page = stranger.get("/")
+    assert page.status_code == 401
+    assert 'name="token"' in page.text
+    wrong = stranger.get("/?token=nonsense")
+    assert "This is not the token of this studio." in wrong.text
+    assert stranger.get(f"/?token={TOKEN}").status_code == 200

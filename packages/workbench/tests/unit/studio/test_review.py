@@ -112,6 +112,7 @@ def test_a_migration_goes_forward_and_back_with_confirmation(
     system.migrations = [Migration("add-a-table", [add(made)], description=SCRIPT)]
     page = browser.get("/s/clubs/migrations").text
     assert SCRIPT not in page
+    assert "It creates tables and indexes; nobody reads them." in words(page)
     fields = form(page, "/s/clubs/migrations")
     page = post(browser, "/s/clubs/migrations", fields | {"act": "apply"}).text
     assert "Continue to follow" in words(page)

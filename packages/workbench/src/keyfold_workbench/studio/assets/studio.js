@@ -155,6 +155,22 @@ if (looked && list) {
   readOn();
 }
 
+/* A diagram as PNG, in twice its size. */
+document.addEventListener("click", async (e) => {
+  const button = e.target.closest("[data-png]");
+  if (!button) return;
+  const svg = await (await fetch(button.dataset.png, { credentials: "same-origin" })).text();
+  const picture = Object.assign(new Image(), { src: "data:image/svg+xml," + encodeURIComponent(svg) });
+  await picture.decode();
+  const canvas = Object.assign(document.createElement("canvas"), { width: 2 * picture.width, height: 2 * picture.height });
+  const pen = canvas.getContext("2d");
+  pen.fillStyle = "#fff";
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  pen.drawImage(picture, 0, 0, canvas.width, canvas.height);
+  const name = button.dataset.png.split("/").pop().replace(/\.svg$/, ".png");
+  Object.assign(document.createElement("a"), { href: canvas.toDataURL("image/png"), download: name }).click();
+});
+
 /* Copy: the text of an element, or a text of the button's own. */
 document.addEventListener("click", async (e) => {
   const button = e.target.closest("[data-copy]");
