@@ -22,6 +22,8 @@ from keyfold_workbench.cost import Workload, bill, load
 from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.reads import read
 
+PREFIX = re.compile(r"[A-Za-z][\w-]*#")
+"""A constant of a key, with its delimiter."""
 WORKLOAD = "workload.yaml"
 """The workload file beside the design: its rates give the lenses their costs."""
 SymbolKind = Literal["entity", "pattern", "index", "table"]
@@ -60,6 +62,8 @@ class Analysis:
     symbols: tuple[Symbol, ...] = ()
     fields: dict[str, str] = field(default_factory=dict)
     """The types of entity fields, by name."""
+    prefixes: dict[str, str] = field(default_factory=dict)
+    """What each constant of the keys begins or parts, in words."""
 
     def symbol(self, name: str) -> Symbol | None:
         return next((one for one in self.symbols if one.name == name), None)
@@ -121,7 +125,27 @@ def analyse(schema: Schema, path: str, tell: Tell = lambda _: None) -> Analysis:
         problems,
         tuple(_symbols(schema, _workload(schema, path))),
         fields,
+        _prefixes(schema),
     )
+
+
+def _prefixes(schema: Schema) -> dict[str, str]:
+    """Where the constants of keys stand, such as `ROOM#`."""
+    found: dict[str, list[str]] = {}
+    for entity in schema.entities:
+        keys = [(entity.table, entity.key), *((one.index, one.key) for one in entity.placements)]
+        for owner, key in keys:
+            for side, template in (("partition", key.partition), ("sort", key.sort)) if key else ():
+                for prefix in PREFIX.findall(str(template)) if template else ():
+                    found.setdefault(prefix, []).append(f"{entity.name}: {side} key of {owner}")
+    for pattern in schema.patterns:
+        for template in filter(None, (pattern.partition, pattern.condition.template)):
+            for prefix in PREFIX.findall(str(template)):
+                found.setdefault(prefix, []).append(f"read by {pattern.name}")
+    return {
+        prefix: "\n".join([f"**{prefix}**", "", *(f"- {one}" for one in dict.fromkeys(uses))])
+        for prefix, uses in found.items()
+    }
 
 
 def _workload(schema: Schema, path: str) -> Workload | None:

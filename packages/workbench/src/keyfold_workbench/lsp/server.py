@@ -15,7 +15,7 @@ from pygls.workspace import TextDocument
 
 from keyfold.design.source import Place
 from keyfold.review.check import RULES
-from keyfold.review.check.fixes import apply_fixes
+from keyfold.review.check.report import PAGES
 from keyfold_workbench.lsp.analysis import (
     Analysis,
     Symbol,
@@ -24,6 +24,7 @@ from keyfold_workbench.lsp.analysis import (
     analyse_document,
     analyse_file,
 )
+from keyfold_workbench.lsp.edits import fixed_texts, name_at, renamed_text, silenced_text
 from keyfold_workbench.lsp.module import ModuleProcess
 
 logger = logging.getLogger(__name__)
@@ -40,6 +41,12 @@ _KINDS = {
     "pattern": lsp.CompletionItemKind.Function,
     "index": lsp.CompletionItemKind.Property,
     "table": lsp.CompletionItemKind.Module,
+}
+_SYMBOLS = {
+    "entity": lsp.SymbolKind.Class,
+    "pattern": lsp.SymbolKind.Function,
+    "index": lsp.SymbolKind.Property,
+    "table": lsp.SymbolKind.Module,
 }
 _DESIGN = re.compile(r"^design\s*:", re.M)
 _WORD = re.compile(r"\w+")
@@ -157,14 +164,14 @@ def create_server() -> DesignServer:
         symbol = await _symbol_at(server, given.text_document.uri, given.position)
         if symbol is not None:
             return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, symbol.hover))
-        document = server.workspace.get_text_document(given.text_document.uri)
-        name = document.word_at_position(given.position)
-        kind = (await server.analysis_of(given.text_document.uri)).fields.get(name)
-        return (
-            lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, f"`{name}`: {kind}"))
-            if kind
-            else None
-        )
+        known = await server.analysis_of(given.text_document.uri)
+        found = _name_at(server, given.text_document.uri, given.position, known)
+        if found is None:
+            return None
+        name = found[1]
+        kind = known.fields.get(name)
+        says = known.prefixes.get(name) or (f"`{name}`: {kind}" if kind else "")
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, says)) if says else None
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     async def definition(given: lsp.DefinitionParams) -> lsp.Location | None:
@@ -197,8 +204,47 @@ def create_server() -> DesignServer:
             action
             for one in server.current.get(uri, Analysis()).problems
             if one.place.line - 1 in here and _is_of(one.place, document.path)
-            for action in _quick_fix(one, document)
+            for action in _quick_fixes(one, document, server.current[uri])
         ]
+
+    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    async def symbols(given: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
+        document = server.workspace.get_text_document(given.text_document.uri)
+        known = await server.analysis_of(given.text_document.uri)
+        return [
+            lsp.DocumentSymbol(one.name, _SYMBOLS[one.kind], at, at, detail=one.kind)
+            for one in known.symbols
+            if _is_of(one.place, document.path)
+            for at in [_range(one.place)]
+        ]
+
+    @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
+    async def prepare_rename(given: lsp.PrepareRenameParams) -> lsp.Range | None:
+        if not _is_file(given.text_document.uri):
+            return None
+        found = _name_at(
+            server,
+            given.text_document.uri,
+            given.position,
+            await server.analysis_of(given.text_document.uri),
+        )
+        if found is None:
+            return None
+        line, (start, name) = given.position.line, found
+        return lsp.Range(lsp.Position(line, start), lsp.Position(line, start + len(name)))
+
+    @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
+    async def rename(given: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
+        uri = given.text_document.uri
+        found = (
+            _name_at(server, uri, given.position, await server.analysis_of(uri))
+            if _is_file(uri)
+            else None
+        )
+        if found is None:
+            return None
+        document = server.workspace.get_text_document(uri)
+        return _rewrite(document, renamed_text(document.source, found[1], given.new_name))
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
     async def lenses(given: lsp.CodeLensParams) -> list[lsp.CodeLens]:
@@ -249,16 +295,36 @@ def _covers(line: str, name: str, character: int) -> bool:
     return any(found.start() <= character <= found.end() for found in re.finditer(pattern, line))
 
 
-def _quick_fix(problem: TextProblem, document: TextDocument) -> list[lsp.CodeAction]:
+def _quick_fixes(
+    problem: TextProblem, document: TextDocument, known: Analysis
+) -> list[lsp.CodeAction]:
     ours = [(place, fix) for place, fix in problem.fixes if _is_of(place, document.path)]
-    text, made = apply_fixes(document.source, ours)
-    if not made:
-        return []
+    offered = list(fixed_texts(problem, document.source, ours))
+    if _is_file(document.uri) and problem.severity != "error":
+        silenced = silenced_text(problem, document.source, known)
+        offered += [] if silenced is None else [(f"Keep {problem.code}, with a reason", silenced)]
+    return [
+        lsp.CodeAction(title, kind=lsp.CodeActionKind.QuickFix, edit=_rewrite(document, text))
+        for title, text in offered
+    ]
+
+
+def _rewrite(document: TextDocument, text: str) -> lsp.WorkspaceEdit:
     end = lsp.Position(len(document.lines) + 1, 0)
     whole = lsp.Range(lsp.Position(0, 0), end)
-    edit = lsp.WorkspaceEdit(changes={document.uri: [lsp.TextEdit(whole, text)]})
-    title = f"Fix {problem.code}"
-    return [lsp.CodeAction(title, kind=lsp.CodeActionKind.QuickFix, edit=edit)]
+    return lsp.WorkspaceEdit(changes={document.uri: [lsp.TextEdit(whole, text)]})
+
+
+def _name_at(
+    server: DesignServer, uri: str, position: lsp.Position, known: Analysis
+) -> tuple[int, str] | None:
+    text = server.workspace.get_text_document(uri).source
+    return name_at(text, position.line, position.character, known)
+
+
+def _is_file(uri: str) -> bool:
+    """Whether it is a design file; names of Python are renamed by its own server."""
+    return uri.endswith((".yaml", ".yml"))
 
 
 def _diagnostic(problem: TextProblem, document: TextDocument) -> lsp.Diagnostic:
@@ -273,6 +339,9 @@ def _diagnostic(problem: TextProblem, document: TextDocument) -> lsp.Diagnostic:
         problem.message,
         severity=_SEVERITIES.get(problem.severity, lsp.DiagnosticSeverity.Warning),
         code=problem.code or None,
+        code_description=(
+            lsp.CodeDescription(f"{PAGES}/{problem.code}.md") if problem.code in RULES else None
+        ),
         source="keyfold",
     )
 

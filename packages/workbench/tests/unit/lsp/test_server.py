@@ -232,3 +232,75 @@ async def test_typing_character_by_character_ends_with_the_last_text(
     for end in range(len(FILE) - 200, len(FILE) + 1):
         editor.type(FILE[:end])
     assert "K8" in {one.code for one in await editor.diagnostics()}
+
+
+async def changed_text(editor: Editor, path: Path, edit: lsp.WorkspaceEdit | None) -> str:
+    assert edit
+    assert edit.changes
+    (change,) = edit.changes[path.as_uri()]
+    return change.new_text
+
+
+async def test_a_finding_is_kept_with_a_reason_and_leads_to_the_page_of_its_rule(
+    editor: Editor, tmp_path: Path
+) -> None:
+    path = tmp_path / "design.yaml"
+    found = {one.code: one for one in await editor.open(path, FILE)}
+    unpadded = found["K8"]
+    assert unpadded.code_description
+    assert unpadded.code_description.href.endswith("/K8.md")
+    document = lsp.TextDocumentIdentifier(path.as_uri())
+    actions = await editor.text_document_code_action_async(
+        lsp.CodeActionParams(document, unpadded.range, lsp.CodeActionContext([unpadded]))
+    )
+    assert actions
+    (keep,) = [one for one in actions if one.title == "Keep K8, with a reason"]
+    text = await changed_text(editor, path, keep.edit)  # type: ignore[union-attr]
+    assert "silence: [{code: K8, reason: say why it stays}]" in text
+    editor.type(text)
+    assert "K8" not in {one.code for one in await editor.diagnostics()}
+
+
+async def test_what_was_meant_is_offered(editor: Editor, tmp_path: Path) -> None:
+    path = tmp_path / "design.yaml"
+    wrong = FILE.replace("attributes: {roomId: id, name", "atributes: {roomId: id, name")
+    (said,) = await editor.open(path, wrong)
+    document = lsp.TextDocumentIdentifier(path.as_uri())
+    actions = await editor.text_document_code_action_async(
+        lsp.CodeActionParams(document, said.range, lsp.CodeActionContext([said]))
+    )
+    assert actions
+    assert actions[0].title == "Change to attributes"
+    edit = actions[0].edit  # type: ignore[union-attr]
+    assert await changed_text(editor, path, edit) == FILE
+
+
+async def test_names_are_listed_renamed_and_prefixes_of_keys_explained(
+    editor: Editor, tmp_path: Path
+) -> None:
+    path = tmp_path / "design.yaml"
+    await editor.open(path, FILE)
+    document = lsp.TextDocumentIdentifier(path.as_uri())
+    listed = await editor.text_document_document_symbol_async(lsp.DocumentSymbolParams(document))
+    assert {"Room", "Listing", "ByStatus", "Room by id"} <= {one.name for one in listed or ()}
+
+    async def renamed(words: str, new: str) -> str:
+        at = editor.at(FILE, words)
+        edit = await editor.text_document_rename_async(lsp.RenameParams(**at, new_name=new))
+        return await changed_text(editor, path, edit)
+
+    entity = await renamed("id -> Room", "House")
+    assert "  House:" in entity
+    assert "id -> House" in entity
+    assert "{get: House" in entity
+    assert "ROOM#<roomId>" in entity, "neither its prefix nor its id"
+    field = await renamed("ROOM#<roomId", "houseId")
+    assert "roomId" not in field
+    assert field.count("houseId") == FILE.count("roomId")
+    prefix = await renamed("{PK: ROOM", "HOUSE#")
+    assert prefix.count("HOUSE#") == FILE.count("ROOM#")
+    hover = await editor.text_document_hover_async(lsp.HoverParams(**editor.at(FILE, "{PK: ROOM")))
+    assert hover
+    says = hover.contents.value  # type: ignore[union-attr]
+    assert "Listing: partition key of rooms" in says
+    assert "read by Room by id" in says
