@@ -403,6 +403,26 @@ def test_a_sum_that_is_set_is_asked_about_beside_the_condition_of_its_update() -
     assert hit(text.replace("update Job (total) unguarded", "increment Job (total)"), "W2") == []
 
 
+@pytest.mark.parametrize(
+    ("wrong", "code", "old", "stated"),
+    [
+        (by("status: string", "S#<status>"), "X8", "status: string", "status: id"),
+        (by("status: string", "S#<status>"), "X8", "    indexes:", "    rate: 3\n    indexes:"),
+        (SEATS, "S2", "    key: {PK: S#", "    peak: 20\n    key: {PK: S#"),
+        (one("comments: list"), "W6", "comments: list", "comments: list max 20"),
+        (one("image: binary"), "W14", "    key:", "    bytes: 900\n    key:"),
+        (visits("<startsAt>#<visitId>"), "K11", "startsAt: ", "startsAt: fixed "),
+        (TOTALS, "W4", "totalSpent: decimal", "totalSpent: fixed decimal"),
+        (BOOKINGS, "X5", "index: By,", "index: By, limit: 9, paged: true,"),
+    ],
+)
+def test_a_statement_of_the_design_overrides_a_name(
+    wrong: str, code: str, old: str, stated: str
+) -> None:
+    assert hit(wrong, code)
+    assert hit(wrong.replace(old, stated), code) == []
+
+
 def test_a_query_cannot_filter_by_an_attribute_of_its_key() -> None:
     text = OWNED.replace("ownerId = :me", 'begins_with(SK, "R#")').replace(
         "filter: b", "filter: 'b"

@@ -16,7 +16,7 @@ def fan_out_amplification(schema: Schema) -> Iterator[Found]:
     spread = {feed.item for feed in schema.feeds}
     for operation in () if schema.enforced else schema.operations:
         for effect in operation.effects:
-            if _is_copied_to_readers(schema, effect):
+            if effect.entity not in spread and _is_copied_to_readers(schema, effect):
                 yield hit("operation", said=None, element=operation, item=effect.entity)
     for consumer in schema.consumers:
         for effect in consumer.effects:
