@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Final
 
 from keyfold.errors import Pending, VerifyFailed
 from keyfold.maintain.rebuild import Unsettled
@@ -24,6 +25,9 @@ from keyfold.migrations.table_shape import Say
 from keyfold.migrations.undo import UndoLog
 from keyfold.migrations.undo_client import NotingClient
 from keyfold.migrations.verify import Comparison, MigrationVerifier
+
+_SCANS: Final = 5
+"""How often a table is read again for items that were missed while they changed."""
 
 
 class ItemJobs:
@@ -150,7 +154,8 @@ class ItemJobs:
 
     def rewrite_all(self, rewrite: Rewrite) -> None:
         """Rewrite a table's items until none is left: nobody follows its stream any more, and an
-        item that gets another key meanwhile may go where the scan has been.
+        item that gets another key meanwhile may go where the scan has been. An application of
+        before that still runs may write others for ever.
         """
         in_place = InPlace(Direction(self.backend, [], [rewrite]), rewrite.table)
         changed = False
@@ -167,10 +172,11 @@ class ItemJobs:
             return Scan(self.store, rewrite.name, rewrite.table, self.pace, report)
 
         scan(self.report).run(handle)
-        changed = True
-        while changed:
+        for _ in range(_SCANS):
             changed = False
             scan(silent).run(handle, resume=False)
+            if not changed:
+                return
 
     def compare(self, copier: Copier, *, repair: bool) -> Comparison:
         """Compare both sides through a copier's routes."""
@@ -228,7 +234,9 @@ class ItemJobs:
         dropped = self.migration.dropped
         moves = [move for move in self.migration.moves if move.forward.source not in dropped]
         left, now = None, remove_moved(self.store, moves, self.pace)
-        while now and now != left and self._has_streams:
+        for _ in range(_SCANS):
+            if not now or now == left or not self._has_streams:
+                return
             # Its item has changed on the new side since it was compared, and takes it along; or an
             # older application has written it, and it stays.
             copier = self.copier("old")

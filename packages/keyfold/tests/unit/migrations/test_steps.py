@@ -588,3 +588,28 @@ def test_a_recount_that_finds_no_rest_is_made_again_after_the_switch(shop: Shop)
     old.create(OldBook(book_id="b2", shelf_id="a"))
     migrator.apply("hold")
     assert new.get(Shelf.key(shelf_id="a")).books == 2
+
+
+def test_a_removal_ends_although_an_older_application_writes_the_attribute_for_ever(
+    shop: Shop, db: Db
+) -> None:
+    raw(shop.backend, note={"S": "old"})
+
+    class Busy:
+        """Somebody writes another item with the attribute after each scan."""
+
+        written = 1
+
+        def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+            answer = shop.backend.client.call(operation, request)
+            if operation == "Scan" and request["TableName"] == "People":
+                self.written += 1
+                raw(shop.backend, number=self.written, note={"S": "old"})
+            return answer
+
+        def close(self) -> None:
+            """Nothing to close."""
+
+    run(Backend(Busy()), *drop("People", "note"))
+    left = [item for item in stored(shop.backend).values() if "note" in item]
+    assert len(left) == 1, "what was written after the last scan"
