@@ -80,6 +80,13 @@ class Named(Pointer[Article], table=table):
     by_title = On("GSI1", "TITLE#{title}", "ARTICLE#{article_id}")
 
 
+class Headline(Pointer[Article], table=table):
+    """A copy that does not say whose it is."""
+
+    title: str
+    key = Key("HEADLINES", "{title}")
+
+
 class Shouted(Pointer[Article], table=table, each="tags"):
     """A copy that changes what it takes."""
 
@@ -136,16 +143,17 @@ def test_a_taken_value_names_its_field_and_its_holder(db: Db) -> None:
 def test_nothing_is_looked_for_after_a_delete_that_a_stream_follows(
     db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[str] = []
+    sent: list[tuple[str, str]] = []
     call = db.client.call
 
     def note(operation: str, request: Any) -> Any:
-        sent.append(operation)
+        sent.append((operation, str(request.get("ExpressionAttributeValues"))))
         return call(operation, request)
 
     monkeypatch.setattr(db.client, "call", note)
     db.delete(Team.key(org_id="o", team_id="a"))
-    assert sent[-1] == "TransactWriteItems"
+    assert sent[-1][0] == "TransactWriteItems"
+    assert any("TEAM#a#MEMBER#" in values for operation, values in sent if operation == "Query")
 
 
 def test_a_number_that_moves_between_check_and_repair_is_not_changed_twice(db: Db) -> None:
@@ -191,6 +199,22 @@ def test_the_claim_of_a_value_that_was_lost_is_made_again_for_its_holder(db: Db)
     repair(db, verify(db))
     assert verify(db).drifts == []
     assert db.client.call("GetItem", {"TableName": "Parts", "Key": key})["Item"] == claim
+
+
+def test_a_copy_of_nobody_knows_is_deleted_if_it_is_still_what_was_seen(db: Db) -> None:
+    Consumer(db).drain()
+    db.create(Article(article_id="1", title="news"))
+    ghosts = [Headline(title="ghost"), Headline(title="spook")]
+    for ghost in ghosts:
+        item = Headline.__spec__.encode(ghost)
+        db.client.call("PutItem", {"TableName": "Parts", "Item": item})
+    report = verify(db)
+    assert {(one.expected, one.subject) for one in report.drifts} == {(None, None)}
+    assert len(report.drifts) == 2
+    db.client.call("DeleteItem", {"TableName": "Parts", "Key": ghosts[1].ref().wire()})
+    repair(db, report)
+    assert [one.title for one in db.scan(Headline)] == ["news"]
+    assert verify(db).drifts == []
 
 
 def test_a_pointer_that_changes_its_values_is_kept_as_it_changes_them(db: Db) -> None:
