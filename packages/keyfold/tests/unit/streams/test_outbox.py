@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from keyfold import Db
-from keyfold.errors import NotFound, StreamError
+from keyfold.errors import InternalFailure, NotFound, StreamError
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow, Invoke
 from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, Event, Queue, forget, waiting
 from keyfold.streams.lease import Renewals
 from keyfold.streams.outbox import BUCKETS
 from keyfold.streams.turn import Turns
-from keyfold_engine.clients.embedded import AsyncEmbeddedClient
+from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
 
@@ -114,6 +114,42 @@ def test_a_sink_that_hangs_keeps_no_record_waiting(
         running.join(30)
     assert not running.is_alive()
     assert consumer.status().waiting_events == 0
+
+
+class Breaking(EmbeddedClient):
+    """Answers the first reads of the outbox with a failure."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self.left = 2
+
+    def call(self, operation: str, request: Any) -> dict[str, Any]:
+        if self.left and operation == "Query" and "OUTBOX" in str(request):
+            self.left -= 1
+            raise InternalFailure("not now")
+        return super().call(operation, request)
+
+
+def test_events_that_could_not_be_read_are_brought_later(
+    social: Any, engine: Engine, options: ConsumerOptions
+) -> None:
+    client = Breaking(engine)
+    db = social.design.open(client)
+    brought: list[str] = []
+    arrived = threading.Event()
+
+    def take(event: Event) -> None:
+        brought.append(event.payload["by"])
+        arrived.set()
+
+    consumer = Consumer(db, sinks=[Called(take)], options=options)
+    running = threading.Thread(target=consumer.run, daemon=True)
+    running.start()
+    like(db, social, "ada")
+    assert arrived.wait(30)
+    consumer.stop()
+    running.join(30)
+    assert (brought, client.left) == (["ada"], 0)
 
 
 async def test_an_async_consumer_reads_on_while_a_sink_hangs(
