@@ -57,6 +57,26 @@ class Locked(Window, table=table):
     key = Key("LOCKED#{window_id}", "LOCKED")
 
 
+class Ranged(Entity, table=table):
+    ranged_id: Id
+    low: int = 0
+    high: int = 9
+    note: str = ""
+    key = Key("RANGED#{ranged_id}", "RANGED")
+
+    @field_validator("high")
+    @classmethod
+    def _above(cls, value: int, info: ValidationInfo) -> int:
+        if info.data.get("low", 0) > value:
+            raise ValueError("high is below low")
+        return value
+
+    @field_validator("note")
+    @classmethod
+    def _short(cls, value: str) -> str:
+        return value.strip()
+
+
 class Stock(Entity, table=table):
     stock_id: Id
     amount: Annotated[int, Field(ge=0)] = 0
@@ -224,6 +244,14 @@ def test_a_transaction_tells_the_time_of_the_update_that_it_wrote() -> None:
         changed, _ = db.transact(update(made, until=AT), put(Window(window_id="w")))
         assert changed == db.get(made.ref())
         assert changed.changed_at == datetime.fromtimestamp(1_900_000_060, UTC)
+
+
+def test_a_validator_that_sees_other_fields_is_asked_when_these_change(db: Db) -> None:
+    made = db.create(Ranged(ranged_id="r"))
+    with pytest.raises(ValueRefused, match="high is below low"):
+        db.update(made.ref(), low=10)
+    assert db.update(made.ref(), low=9, note=" n ") == db.get(made.ref())
+    assert db.get(made.ref()).note == "n"
 
 
 def test_a_moved_item_says_when_it_was_moved() -> None:
