@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,9 +15,11 @@ from tests.samples.network import (
 )
 
 from keyfold import Db, Design
+from keyfold.errors import InternalFailure
 from keyfold.feeds import Feed, Flag
 from keyfold.maintain import repair, verify
-from keyfold.streams import Consumer
+from keyfold.maintain.feed.edges import FOLLOWERS_AT_ONCE
+from keyfold.streams import Consumer, ConsumerOptions, Policy
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
@@ -48,6 +51,9 @@ feed = Feed(
     item=FeedItem,
     push=Flag(Promotion, "fanout_enabled", since="updated_at"),
 )
+
+
+PATIENT = ConsumerOptions(policy=Policy(backoff=0.0))
 
 
 @pytest.fixture
@@ -129,19 +135,38 @@ def activity(copy: FeedItem) -> Any:
     )
 
 
-def test_a_crowd_gets_its_copies_page_by_page_and_nothing_is_left_of_the_job(
+class Breaking(EmbeddedClient):
+    """Fails once, in the middle of the second page of a fan-out."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self.batches = 0
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        self.batches += operation == "BatchWriteItem"
+        if self.batches == FOLLOWERS_AT_ONCE // 25 + 2:
+            self.batches += 1
+            raise InternalFailure("not now")
+        return super().call(operation, request)
+
+
+def test_a_crowd_gets_its_copies_page_by_page_and_a_page_that_fails_is_gone_on_with(
     db: Db, clock: ManualClock
 ) -> None:
-    crowd = [f"fan{number:03d}" for number in range(130)]
-    for reader in crowd:
-        db.create(Follow(follower_id=reader, followee_id="star"))
+    crowd = [f"fan{number:03d}" for number in range(FOLLOWERS_AT_ONCE + 60)]
+    db.put_many([Follow(follower_id=one, followee_id="star") for one in crowd])
     clock.advance(120)
-    Consumer(db).drain()
+    client = Breaking(db.client.engine)
+    consumer = Consumer(design.open(client, clock=clock), options=PATIENT)
+    consumer.drain()
     before = len(db.client.call("Scan", {"TableName": design.name})["Items"])
     made = db.create(Activity(actor_id="star", created_at=db.context.now(), activity_id="d"))
-    Consumer(db).drain()
-    assert all(list(copies(db, reader)) == ["d"] for reader in crowd)
+    client.batches = 0
+    consumer.drain()
+    assert all(next(iter(copies(db, reader))) == "d" for reader in (crowd[0], crowd[-1]))
     assert verify(db).drifts == []
+    # The first page is not written again: its 8 batches, 3 with the failure, 3, and the job's end.
+    assert client.batches <= 8 + 3 + 3 + 1
     db.delete(made.ref())
-    Consumer(db).drain()
+    consumer.drain()
     assert len(db.client.call("Scan", {"TableName": design.name})["Items"]) == before
