@@ -156,7 +156,8 @@ def test_a_crowd_gets_its_copies_page_by_page_and_a_page_that_fails_is_gone_on_w
     crowd = [f"fan{number:03d}" for number in range(FOLLOWERS_AT_ONCE + 60)]
     db.put_many([Follow(follower_id=one, followee_id="star") for one in crowd])
     clock.advance(120)
-    client = Breaking(db.client.engine)
+    embedded: Any = db.client
+    client = Breaking(embedded.engine)
     consumer = Consumer(design.open(client, clock=clock), options=PATIENT)
     consumer.drain()
     before = len(db.client.call("Scan", {"TableName": design.name})["Items"])

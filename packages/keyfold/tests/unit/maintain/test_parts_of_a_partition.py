@@ -59,9 +59,12 @@ class Member(Entity, table=table):
     team_id: Id
     user_id: Id
     email: str = ""
+    desk: str | None = None
+    floor: str | None = None
     team_name: Annotated[str, Copied("Team", "name")] = ""
     key = Key("ORG#{org_id}", "TEAM#{team_id}#MEMBER#{user_id}")
     one_each = Unique("email")
+    one_place = Unique("desk", "floor")
 
 
 class Article(Entity, table=table):
@@ -137,6 +140,10 @@ def test_a_taken_value_names_its_field_and_its_holder(db: Db) -> None:
     with pytest.raises(UniqueTaken) as raised:
         db.create(Member(org_id="o", team_id="b", user_id="cy", email="ada@a"))
     assert raised.value.field == "email"
+    db.update(Member.key(org_id="o", team_id="a", user_id="ada"), desk="1", floor="2")
+    with pytest.raises(UniqueTaken) as both:
+        db.update(Member.key(org_id="o", team_id="a", user_id="bob"), desk="1", floor="2")
+    assert both.value.field == "desk"
     assert raised.value.holder == Member.key(org_id="o", team_id="a", user_id="ada").wire()
 
 
