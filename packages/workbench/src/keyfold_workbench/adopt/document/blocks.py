@@ -172,7 +172,9 @@ def _label(text: str) -> str:
     last = text.strip().splitlines()[-1].strip() if text.strip() else ""
     if bold := _BOLD.fullmatch(last):
         return plain(bold[1])
-    return plain(last[:-1]) if last.endswith(":") and len(last) < 60 else ""
+    before = text.strip().splitlines()[:-1]
+    begun = bool(before) and not re.search(r"[.:;!?>)]\s*$", before[-1])  # the end of a sentence
+    return plain(last[:-1]) if last.endswith(":") and len(last) < 60 and not begun else ""
 
 
 @lru_cache(maxsize=4096)

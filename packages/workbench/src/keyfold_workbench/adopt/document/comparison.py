@@ -68,6 +68,10 @@ class _Comparison:
         self.reading, self.schema = reading, schema
         after = {words_of(_about(s)) for s in reading.statements if s.state == "after"}
         self._past = after if any(s.state == "after" for s in reading.statements) else set()
+        self._keys: dict[str, list[KeyStatement]] = {}
+        for s in reading.statements:
+            if isinstance(s, KeyStatement) and not s.side.index and not s.key.example:
+                self._keys.setdefault(s.entity, []).append(s)
         titles = {
             s.table or s.title or s.name if isinstance(s, TableStatement) else s.table or s.entity
             for s in reading.statements
@@ -147,16 +151,39 @@ class _Comparison:
 
     def _key(self, said: KeyStatement) -> Compared:
         here = [(e, t) for e in self.schema.entities for t in self._templates(e, said)]
-        if any(can_be_same(said.key, shape) for _, shape in here):
-            return Compared("agrees", said.line, said.entity)
         entity = self._entity(said.entity)
+        own_shapes = [shape for e, shape in here if e is entity]
+        alone = self._is_apart(said)
+        if any(can_be_same(said.key, shape) for shape in (own_shapes if alone else ())) or (
+            not alone and any(can_be_same(said.key, shape) for _, shape in here)
+        ):
+            return Compared("agrees", said.line, said.entity)
         label = said.side.attribute or f"{said.side.side} key"
         if entity is None:
             message = f"{label} is {said.key.text}; no entity of the design has such a key."
+            if any(can_be_same(said.key, shape) for _, shape in here):
+                message = f"No entity of the design has the key {self._pair(said)}."
             return Compared("said of nothing", said.line, camel(said.entity), message)
         own = " or ".join(sorted({shape for e, shape in here if e is entity})) or "not set"
         message = f"{label} is {said.key.text} in the document, and {own} in the design."
         return Compared("differs", said.line, f"{entity.name}.{label}", message)
+
+    def _is_apart(self, said: KeyStatement) -> bool:
+        """Whether no entity has both sides of the key that the document gives to this one."""
+        told = {s.side.side: s.key.shape for s in self._keys.get(said.entity, ())}
+        shapes = {s.key.shape for s in self._keys.get(said.entity, ())}
+        if said.side.index or len(told) != 2 or shapes != {*told.values()}:
+            return False
+        return all(
+            entity.key is None
+            or (_shape(entity.key.partition), _shape(entity.key.sort))
+            != (told["partition"], told["sort"])
+            for entity in self.schema.entities
+        )
+
+    def _pair(self, said: KeyStatement) -> str:
+        told = {s.side.side: s.key.text for s in self._keys[said.entity]}
+        return f"{told['partition']} / {told['sort']}"
 
     def _templates(self, entity: EntitySchema, said: KeyStatement) -> Iterator[str]:
         """The design's templates at the side that a statement is about."""

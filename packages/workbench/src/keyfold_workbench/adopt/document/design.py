@@ -16,7 +16,7 @@ from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
 from keyfold_workbench.adopt.document.attributes import add_attributes
 from keyfold_workbench.adopt.document.found_patterns import FoundPattern
-from keyfold_workbench.adopt.document.indexes import add_indexes
+from keyfold_workbench.adopt.document.indexes import add_indexes, place_by_table_keys
 from keyfold_workbench.adopt.document.items import DocumentEntity, DocumentIndex, DocumentTable
 from keyfold_workbench.adopt.document.model import DocumentModel
 from keyfold_workbench.adopt.document.pattern_match import find_patterns
@@ -46,6 +46,7 @@ def design_of(text: str, source: str) -> DocumentDesign:
     model = DocumentModel(reading)
     add_indexes(model)
     add_attributes(model)
+    place_by_table_keys(model)
     patterns = find_patterns(model)
     name = re.sub(r"[^\w-]+", "-", PurePath(source).stem.lower()).strip("-") or "document"
     return DocumentDesign(_schema(_Writer(model, name), patterns), reading)

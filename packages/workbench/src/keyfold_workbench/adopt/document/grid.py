@@ -21,7 +21,8 @@ _KEYS = re.compile(
 )
 _MARKED = re.compile(r"(?i)^(?:pk|sk|hash|range|partition(?: key)?|sort(?: key)?)\s*[:=]\s*")
 _SAME = re.compile(
-    r"(?i)(?:the )?same(?: as (?:above|before)| \w+| \w+ partition)?|ditto|\u2033|\"|c\u00f9ng item"
+    r"(?i)(?:the )?same(?: as (?:above|before)| (?P<of>\w+) partition| \w+)?"
+    r"|ditto|\u2033|\"|c\u00f9ng item"
 )
 
 
@@ -90,12 +91,15 @@ def grid_of(here: Here) -> DocumentGrid:
     if not any(side and side.side == "partition" for side in sides):
         sides = [None if re.fullmatch(r"(?i)sort(?:ing)?|range", head) else side
                  for head, side in zip(header, sides, strict=True)]  # fmt: skip
+    if {side.side for side in sides if side} == {"sort"}:  # Primary key beside Sort key
+        sides = [KeySide("", "partition") if re.fullmatch(r"(?i)primary(?: key)?", head) else side
+                 for head, side in zip(header, sides, strict=True)]  # fmt: skip
     inside = here.at.index if all(side is None or not side.index for side in sides) else ""
     if inside:
         sides = [side and KeySide(inside, side.side, "") for side in sides]
     filled = rows[:1]
     for row in rows[1:]:
-        filled.append(_filled(row, filled[-1]))
+        filled.append(_filled(row, filled))
     return DocumentGrid(header, sides, [row for row in filled[1:] if any(row.cells)])
 
 
@@ -145,10 +149,13 @@ def _with_keys(row: CellRow, column: int, pair: list[str]) -> CellRow:
     return CellRow(row.line, (*row.cells[:column], *pair, *row.cells[column + 1 :]))
 
 
-def _filled(row: CellRow, above: CellRow) -> CellRow:
-    """A row with `same as above` replaced."""
-    cells = tuple(
-        above.cells[at] if at < len(above.cells) and _SAME.fullmatch(plain(cell)) else cell
-        for at, cell in enumerate(row.cells)
-    )
-    return CellRow(row.line, cells)
+def _filled(row: CellRow, above: list[CellRow]) -> CellRow:
+    """A row with `same as above`, or `same order partition`, replaced."""
+    cells = []
+    for at, cell in enumerate(row.cells):
+        same = _SAME.fullmatch(plain(cell))
+        told = [other.cells[at] for other in above[1:] if at < len(other.cells)]
+        if same and same["of"]:
+            told = [each for each in told if same["of"].lower() in each.lower()]
+        cells.append(told[-1] if same and told else cell)
+    return CellRow(row.line, tuple(cells))

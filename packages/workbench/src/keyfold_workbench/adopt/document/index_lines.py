@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import re
 
+from keyfold_workbench.adopt.document.blocks import codes
 from keyfold_workbench.adopt.document.here import Here
-from keyfold_workbench.adopt.document.key_side import INDEX, Side, index_number, key_side
+from keyfold_workbench.adopt.document.key_clauses import key_clauses
+from keyfold_workbench.adopt.document.key_side import (
+    INDEX,
+    SIDES,
+    KeySide,
+    Side,
+    index_number,
+    key_side,
+)
+from keyfold_workbench.adopt.document.key_text import WrittenKey
 from keyfold_workbench.adopt.document.scope import TITLED_INDEX
 from keyfold_workbench.adopt.document.statements import IndexStatement
-from keyfold_workbench.adopt.document.telling import attribute_in
+from keyfold_workbench.adopt.document.telling import attribute_in, tell_attribute, tell_key
 
 _PAIR_INDEX = re.compile(
     rf"(?i)\s*(?:[-*]\s*)?(?:({INDEX}):\s*)?([A-Za-z]\w*)\s*\+\s*(?:SK|sort key):?\s*(\w+)"
@@ -26,6 +36,8 @@ def tell_named_index(here: Here, line: int, text: str) -> str:
         keys = (("partition", pair[2], "S"), ("sort", pair[3], "S"))
         number = index_number(pair[1])
         here.say(IndexStatement, line, "a line of an index", name=number, number=number, keys=keys)
+        return number
+    if number := _tell_attributes(here, line, text):
         return number
     numbered = re.match(
         rf"(?i)\s*(?:[-*]\s*)?`?({INDEX})`?\s*[:(\u2014\u2013-]+\s*`?([A-Za-z][\w.-]+)`?\)?", bare
@@ -69,6 +81,19 @@ def tell_named_index(here: Here, line: int, text: str) -> str:
     return index_number(number) or name
 
 
+def _tell_attributes(here: Here, line: int, text: str) -> str:
+    """`GSI1PK`, `GSI1SK` in a line without values: the key attributes of GSI1."""
+    sides = [side for span in codes(text) if (side := key_side(span))]
+    numbers = {side.index for side in sides}
+    if re.search(r"[#=]", text) or [side.side for side in sides] != [*SIDES] or len(numbers) != 1:
+        return ""
+    number = numbers.pop()
+    if number:
+        keys = tuple((side.side, side.attribute, "S") for side in sides)
+        here.say(IndexStatement, line, "a line of an index", name=number, number=number, keys=keys)
+    return number
+
+
 def _named_keys(text: str) -> tuple[tuple[Side, str, str], ...]:
     """Key attributes by name in a line about an index."""
     found: dict[Side, tuple[Side, str, str]] = {}
@@ -91,3 +116,25 @@ def _named_keys(text: str) -> tuple[tuple[Side, str, str], ...]:
     if not found and (pair := re.match(r"\W+(\w+)\s*(?:/|,|\+)\s*(\w+)\s*\)?\W*$", text)):
         found = {"partition": ("partition", pair[1], "S"), "sort": ("sort", pair[2], "S")}
     return tuple(found.values())
+
+
+_TITLED_KEYS = re.compile(
+    rf"(?i)\W*{INDEX}\W+([A-Za-z][\w.-]*(?:index|gsi))\W*\)\W*:\W*(?=(?:pk|partition key|hash)\b)"
+)
+
+
+def tell_titled_keys(here: Here, line: int, text: str) -> bool:
+    """`GSI-1 (`EmailIndex`): `PK = email`, `SK = USER#<id>``: an index by its own name."""
+    titled = _TITLED_KEYS.match(text)
+    found = key_clauses(text[titled.end() :], here.names) if titled else []
+    if titled is None or not found or any(c.side.index or c.operator != "=" for c in found):
+        return False
+    here.say(IndexStatement, line, "a line of an index", name=titled[1])
+    there = here.about(index=titled[1])
+    for clause in found:
+        side, key = KeySide(titled[1], clause.side.side), clause.value
+        if key is not None and key.is_name:
+            tell_attribute(there, line, "", side, key.text, "S", "a line of an index")
+            key = WrittenKey(f"<{key.text}>")
+        tell_key(there, line, here.at.entity, side, key, clause.raw, "a line of an index")
+    return True

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from keyfold_workbench.adopt.document.items import DocumentIndex, DocumentTable
+from keyfold_workbench.adopt.document.items import DocumentEntity, DocumentIndex, DocumentTable
 from keyfold_workbench.adopt.document.key_side import SIDES
+from keyfold_workbench.adopt.document.key_text import WrittenKey
 from keyfold_workbench.adopt.document.model import DocumentModel
 from keyfold_workbench.adopt.document.scope import words_of
 from keyfold_workbench.adopt.document.statements import (
@@ -46,6 +47,13 @@ def add_indexes(model: DocumentModel) -> None:
             index.keys = {side: index.keys[side] for side in SIDES if side in index.keys}
 
 
+def place_by_table_keys(model: DocumentModel) -> None:
+    """Items in the indexes that share a key attribute with their table."""
+    for table in model.tables.values():
+        for number in table.indexes:
+            _place_by_table_keys(table, number, model.entities)
+
+
 def _table_of(model: DocumentModel, s: IndexStatement) -> DocumentTable:
     """The table of an index: told, or the only one whose items have its key attributes."""
     home = model.home(s)
@@ -64,6 +72,27 @@ def _table_of(model: DocumentModel, s: IndexStatement) -> DocumentTable:
     if (s.number or s.name) not in home.indexes:
         model.reading.ask(s.line, f"Which table has the index {s.name}?")
     return home
+
+
+def _place_by_table_keys(table: DocumentTable, number: str, entities: list[DocumentEntity]) -> None:
+    """An index by a key attribute of the table, as `PK` and `score`, has the table's template."""
+    keys = table.indexes[number].keys
+    shared = {side: attribute for side, (attribute, _) in keys.items()
+              if attribute in {name for name, _ in table.keys.values()}}  # fmt: skip
+    plain = [name for side, (name, _) in keys.items() if side not in shared]
+    for entity in entities:
+        if entity.table is not table or not shared or any(n == number for n, _ in entity.keys):
+            continue
+        own = {name: entity.keys.get(("", side)) for side, (name, _) in table.keys.items()}
+        if all(own[name] for name in shared.values()) and all(
+            name in entity.attributes for name in plain
+        ):
+            for side, (name, _) in keys.items():
+                told = own.get(name)
+                entity.keys[number, side] = told or (
+                    WrittenKey(f"<{name}>"),
+                    table.indexes[number].line,
+                )
 
 
 def _attribute_called(word: str, attributes: set[str]) -> str:

@@ -6,6 +6,11 @@ import re
 from collections import Counter
 from dataclasses import replace
 
+from keyfold_workbench.adopt.document.example_keys import (
+    by_prefix,
+    known_example,
+    place_example,
+)
 from keyfold_workbench.adopt.document.items import DocumentEntity, DocumentTable
 from keyfold_workbench.adopt.document.key_side import SIDES, Side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, can_meet
@@ -172,6 +177,7 @@ class DocumentModel:
             == (s.side.index, s.side.side, s.key.shape)
             for key in self.said
             if isinstance(key, KeyStatement)
+            and self.titles.words(key.table or key.entity) == table
         ):  # fmt: skip
             return ""  # told of an entity elsewhere
         at = " ".join(filter(None, (s.side.index * (not s.side.attribute),
@@ -189,6 +195,7 @@ class DocumentModel:
             if not isinstance(each, KeyStatement):
                 continue
             s = replace(each, entity=self._with_entity(each))
+            s = replace(s, entity=self.titles.entity_of(s))
             if s.entity:
                 where = self.titles.words(self.titles.title_of(s))
                 grouped.setdefault((where, words_of(s.entity)), []).append(s)
@@ -198,17 +205,11 @@ class DocumentModel:
                 self._join(key, said, placed)
         groups = sorted((placed or grouped).values(), key=_only_examples)
         for said in groups:
-            known = self._known_example(said) if _only_examples(said) else None
+            known = known_example(self.entities, said) if _only_examples(said) else None
             if known is None:
                 self._add_entity(said)
                 continue
-            lost = [s for s in said if s.side.index
-                    and (s.side.index, s.side.side) not in known.keys]  # fmt: skip
-            if lost:
-                asked = f"{lost[0].side.attribute or lost[0].side.index} {lost[0].key.text}"
-                self.reading.ask(
-                    lost[0].line, f"{known.name}: {asked} is in an example only; of which key?"
-                )
+            self._add_example_keys(known, said)
         self._add_bare_tables()
 
     def _join(self, key: _GroupKey, said: list[KeyStatement], placed: _Groups) -> None:
@@ -243,6 +244,15 @@ class DocumentModel:
             )
         placed[near[0]] += [replace(s, entity=placed[near[0]][0].entity) for s in said]
 
+    def _add_example_keys(self, entity: DocumentEntity, said: list[KeyStatement]) -> None:
+        """Index keys that only an example has are asked about."""
+        index_keys = [s for s in said if s.side.index not in ("", "*")]
+        lost = [s for s in index_keys if not place_example(self.reading, self.said, entity, s)]
+        if lost:
+            asked = f"{lost[0].side.attribute or lost[0].side.index} {lost[0].key.text}"
+            question = f"{entity.name}: {asked} is in an example only; of which key?"
+            self.reading.ask(lost[0].line, question)
+
     def _fields(self, said: list[KeyStatement]) -> set[str]:
         words = words_of(said[0].entity)
         told = {
@@ -266,7 +276,7 @@ class DocumentModel:
             if s.key.example:
                 if known is not None and can_meet(s.key, known[0]):
                     continue
-                guessed = self._by_prefix(s.key)
+                guessed = by_prefix(self.said, s.key)
                 if known is None and guessed is not None:
                     entity.keys[place] = guessed, s.line
                 self.reading.ask(
@@ -304,6 +314,7 @@ class DocumentModel:
             entity.keys = {} if same or mine[0].notation == "an example item" else entity.keys
         if entity.keys or not templates:
             self.entities.append(entity)
+            self._add_example_keys(entity, [s for s in templates if s not in mine])
 
     def _twin(self, entity: DocumentEntity) -> DocumentEntity | None:
         """An entity of the same table whose items' keys are the same."""
@@ -313,37 +324,6 @@ class DocumentModel:
 
         same = (e for e in self.entities if e.table is entity.table and own(e) == own(entity) != [])
         return next(same, None)
-
-    def _known_example(self, said: list[KeyStatement]) -> DocumentEntity | None:
-        """The entity, described elsewhere, whose items these are examples of."""
-        own = [s for s in said if not s.side.index]
-        return next(
-            (
-                entity
-                for entity in self.entities
-                if all(
-                    (known := entity.keys.get(("", s.side.side))) and can_meet(s.key, known[0])
-                    for s in own
-                )
-            ),
-            None,
-        )
-
-    def _by_prefix(self, key: WrittenKey) -> WrittenKey | None:
-        """An example `ORG#o-1` by the one template `ORG#<orgId>` of the document."""
-        fields: dict[str, set[str]] = {}
-        for s in self.said:
-            if isinstance(s, KeyStatement):
-                for prefix, name in re.findall(r"(\w+)#<(\w+)>", s.key.text):
-                    fields.setdefault(prefix, set()).add(name)
-        parts = key.text.split("#")
-        for at, part in enumerate(parts):
-            known = fields.get(parts[at - 1], set()) if at else set()
-            if at and "<" not in part and not part.isupper():
-                if len(known) != 1:
-                    return None
-                parts[at] = f"<{next(iter(known))}>"
-        return WrittenKey("#".join(parts))
 
     def _free_name(self, title: str) -> str:
         taken = self._taken

@@ -14,7 +14,8 @@ _SECTION_WORDS: tuple[tuple[Section, str], ...] = (
               r"considered|(?:re)?migrat\w+|backfill\w*|next steps?|extending|adding|"
               r"anti-?patterns?|"
               r"acceptance criteria|task status|"
-              r"changelog|deprecated|hypothetical|out of scope|checklist|monitoring|"
+              r"changelog|deprecated|hypothetical|out of scope|principles|"
+              r"opcional\w*|optional (?:tables?|index\w*|gsis?|entit\w+)|checklist|monitoring|"
               r"capacity|cost\b|"
               r"scal(?:e|ing)\b|best practices|deployment|troubleshooting|why not|do not|"
               r"don'?t)\b"),
@@ -59,6 +60,8 @@ STRUCTURE = frozenset(
     logical required optional additional code kotlin python typescript javascript java go golang
     rust terraform cdk application app projection populated method rule metadata step phase
     section part
+    definición descripción definição descrição atributo índice índices principales principais
+    consistent
     estructura esquema diseño clave claves primaria primario principal secundario secundarios
     secundarias globales patrones acceso ejemplo ejemplos del los las el la estrutura do da dos das
     exemplo exemplos clé clés schéma principale exemple exemples modèle du des le les d schlüssel

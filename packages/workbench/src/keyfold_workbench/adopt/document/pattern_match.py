@@ -107,6 +107,11 @@ def _by_templates(model: DocumentModel, said: PatternStatement, name: str) -> Fo
     ):
         model.reading.ask(said.line, f"{name}: {told} does not tell which partition.")
         return None
+    for side, clause in clauses.items():
+        for part, field in _words_for_fields(clause, read, said.index):
+            model.reading.ask(
+                said.line, f"{name}: is {part} meant, or any {field}? {part} is read. ({side} key)"
+            )
     index = read[0].table.index(said.index) if said.index else None
     keys = index.keys if index else read[0].table.keys
     whole = all(side in clauses and clauses[side].operator == "=" for side in keys)
@@ -178,6 +183,22 @@ def _is_example(clause: KeyClause, read: list[DocumentEntity], index: str) -> bo
         and all(at < len(theirs) and theirs[at].startswith("<") for theirs in stored)
         for at, part in enumerate(parts)
     )
+
+
+def _words_for_fields(
+    clause: KeyClause, read: list[DocumentEntity], index: str
+) -> list[tuple[str, str]]:
+    """Words of a condition that stand where the keys have a field: `CATEGORY#chairs`."""
+    stored = {entity.keys[index, clause.side.side][0].text for entity in read}
+    if len(stored) != 1 or clause.value is None:
+        return []
+    theirs = stored.pop().split("#")
+    said = _facing(clause.value, WrittenKey("#".join(theirs))).split("#")
+    return [
+        (part, other)
+        for part, other in zip(said, theirs, strict=False)
+        if re.fullmatch(r"<\w+>", other) and re.fullmatch(r"[a-z][a-z-]*", part)
+    ]
 
 
 def _of_examples(
@@ -268,7 +289,7 @@ def _facing(value: WrittenKey, stored: WrittenKey) -> str:
         f"<{part}>"
         if at < len(theirs)
         and re.fullmatch(r"<\w+>", theirs[at])
-        and re.fullmatch(r"[a-z]+", part)
+        and re.fullmatch(r"[a-z]+|[A-Z]", part)
         and (len(part) <= 2 or {*words_of(part)} <= {*words_of(theirs[at])})
         else part
         for at, part in enumerate(value.text.split("#"))

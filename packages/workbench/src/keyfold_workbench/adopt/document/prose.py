@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from keyfold_workbench.adopt.document.blocks import codes, plain
 from keyfold_workbench.adopt.document.here import Here
-from keyfold_workbench.adopt.document.index_lines import tell_named_index
+from keyfold_workbench.adopt.document.index_lines import tell_named_index, tell_titled_keys
 from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses
 from keyfold_workbench.adopt.document.key_side import (
     INDEX,
@@ -175,10 +175,16 @@ def _tell_keys(here: Here, found: list[tuple[int, KeyClause]], name: str, text: 
             here.ask(line, f"{entity}: {clause.raw} is optional; is it in the design?")
         return
     tell_clauses(here, found, entity, "a line of keys")
+    for line, said in here.block.lines:
+        also = re.search(r"(?:\b(?:or|ou|o|oder)\b|/)\s*`([^`]*#[^`]*)`", said)
+        if also and any(at == line for at, _ in found):
+            here.ask(line, f"{entity or 'It'}: may it also be {also[1]}?")
 
 
 def _tell_fact(here: Here, line: int, text: str) -> bool:
     """A line with one fact: a property, a key attribute, an index."""
+    if tell_titled_keys(here, line, text):
+        return True
     if tell_named_index(here, line, text):
         return True
     labelled = _LABELLED.match(text.replace(":**", "**:"))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from keyfold.errors import KeyfoldError
 from keyfold_workbench.adopt.document.answers import LineAnswer, find_answers
 from keyfold_workbench.adopt.document.blocks import Block, plain, split
 from keyfold_workbench.adopt.document.fences import read_fence
@@ -29,6 +30,7 @@ from keyfold_workbench.adopt.document.scope import (
     table_title,
 )
 from keyfold_workbench.adopt.document.statements import (
+    AttributeStatement,
     DocumentReading,
     IndexStatement,
     KeyStatement,
@@ -38,6 +40,8 @@ from keyfold_workbench.adopt.document.statements import (
 from keyfold_workbench.adopt.document.tables import read_table
 from keyfold_workbench.adopt.document.telling import tell_clauses
 
+MOST_STATEMENTS = 7_000
+"""About keys, tables, indexes and reads: each is compared with the others."""
 _NUMBERED_INDEX = re.compile(
     rf"(?i)(?:[\d.]+[.)]?\s*)?({INDEX})\s*[:(\u2014\u2013-]+\s*`?([A-Za-z][\w.-]*)`?(?:\)|$|\s\()"
 )
@@ -60,6 +64,12 @@ def read_document(text: str) -> DocumentReading:
     frame = DocumentFrame.of(blocks)
     first = DocumentReading(text)
     _read(first, blocks, frame)
+    told = sum(not isinstance(s, AttributeStatement) for s in first.statements)
+    if told > MOST_STATEMENTS:
+        raise KeyfoldError(
+            f"The document has {told:,} statements about keys, tables, indexes and reads; "
+            f"{MOST_STATEMENTS:,} is the most. Give the part that describes one system."
+        )
     reading = DocumentReading(text, _names(first))
     _read(reading, blocks, frame)
     mark_unread(reading)

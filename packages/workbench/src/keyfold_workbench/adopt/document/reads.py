@@ -193,6 +193,11 @@ def _index(here: Here, found: list[KeyClause], text: str) -> str | None:
     )
 
 
+_NO_SCAN = re.compile(
+    r"(?i)\b(?:no|never|avoid\w*|without|banned|not)\b[^.;|]*\bscans?\b|\bscans?\b[^.;|]*\bbanned\b"
+)
+
+
 def _without_conditions(
     here: Here,
     line: int,
@@ -204,6 +209,8 @@ def _without_conditions(
 ) -> bool:
     """A scan, a call with its arguments, or a question: nothing says what it reads by."""
     index = here.names.index_in(f"{index_text} {text}")
+    if operation == "scan" and _NO_SCAN.search(text):
+        return False
     if operation == "scan" and not index and here.block.kind != "text":
         kind = re.search(r"(?i)(?:entity_?)?type`?\s*=\s*[\"'`]?(\w+)", text)
         here.say(

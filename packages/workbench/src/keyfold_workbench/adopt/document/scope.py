@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from keyfold_workbench.adopt.document.blocks import Block, codes, plain
 from keyfold_workbench.adopt.document.key_side import INDEX, KeyNames, index_number, key_side
@@ -112,6 +113,8 @@ def _is_aside(text: str) -> bool:
 def _section(text: str, block: Block) -> Section:
     """What a text above a block announces; an item that names something announces nothing."""
     lead = _lead(text)
+    if text in block.path and re.match(r"(?i)(?:[\d.]+\s+)?(?:gsi|lsi)[ _-]?\d+\b", lead):
+        return "indexes"
     named = text in block.parents and not re.match(r"\s*(?:\d+[.)]\s*)?\*\*", text)
     words = re.findall(r"[^\W\d_]+", re.sub(r"\([^)]*\)", "", lead.lower()))
     return "" if named and any(word not in STRUCTURE for word in words) else section_of(lead)
@@ -159,10 +162,18 @@ def _entity_of(block: Block) -> str:
             and len(lead.split()) > 4
         ):
             continue
-        name = entity_name(lead)
+        name = entity_name(lead) or (text in block.parents and _kind_of_item(text))
         if name:
             return name
     return ""
+
+
+def _kind_of_item(text: str) -> str:
+    """`- Item:` above the keys of an item: a name, though the word is one of structure."""
+    found = re.fullmatch(
+        r"\W*(item|record|note|document|config\w*|template|project|role)s?\W*:\W*", text, re.I
+    )
+    return found[1].capitalize() if found else ""
 
 
 def entity_name(text: str) -> str:
@@ -219,6 +230,8 @@ def table_title(heading: str) -> str:
         return ""
     if re.search(
         r"(?i)single[- ]table|table (?:design|structure|overview|schema|of|definition)|"
+        r"table (?:keys?|items?|attributes?|index)\b|"
+        r"(?:defini|descri|estru|esquema|schéma|structure|diseño)\w* d\w+ (?:la )?tab|"
         r"\b(?:create|creating|cli)\b",
         heading,
     ):
@@ -270,6 +283,7 @@ def singular(word: str) -> str:
     return word[:-2] if re.search(r"(?i)(?:sh|ch|x|ss)es$", word) else re.sub(r"(?i)s$", "", word)
 
 
+@lru_cache(maxsize=65_536)
 def ordered_words(text: str) -> tuple[str, ...]:
     """The words of a table's name in their order, without its stage and the word table."""
     text = re.sub(r"\$?[{<][^{}<>]*[}>]|\([^)]*\)", " ", text).replace("_", " ")
@@ -278,6 +292,7 @@ def ordered_words(text: str) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _STAGES)
 
 
+@lru_cache(maxsize=65_536)
 def words_of(text: str) -> tuple[str, ...]:
     """A name's words without order, plurals and notation: by these two names are one."""
     text = re.sub(

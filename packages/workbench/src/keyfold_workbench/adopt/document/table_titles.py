@@ -24,7 +24,10 @@ class TableTitles:
         told = [s for s in said if s.table and not isinstance(s, PatternStatement)]
         self._owners = {ordered_words(s.table or s.entity) for s in self.own_keys}
         every = {ordered_words(s.table) for s in told} | self._owners
+        self._only = self._only_table(said)
+        self._found: dict[str, Words] = {}
         self._known = {t for t in every if t and not any(_ends(other, t) for other in every)}
+        self._known = {self._only[0]} if self._only else self._known
         self.several = len(self._known) > 1
         self.main = self._main(said) if self.several else None
         """The statement of the only table that is named and has no items: it has the others'."""
@@ -38,6 +41,10 @@ class TableTitles:
     def main_title(self) -> str:
         return self.main.table or self.main.title if self.main else ""
 
+    def entity_of(self, s: KeyStatement) -> str:
+        """The entity of a key: of the only table its title, whatever section tells its key."""
+        return self._only[1] if self._only and not s.table and is_attribute(s) else s.entity
+
     def is_owner(self, title: str) -> bool:
         """Whether an entity's name is that of a table."""
         return self._of(title) in self._owners
@@ -47,9 +54,22 @@ class TableTitles:
         return s.table or (s.entity if is_attribute(s) or self.is_owner(s.entity) else "")
 
     def _of(self, title: str) -> Words:
-        words = ordered_words(title)
-        same = {known for known in self._known if words and known[-len(words) :] == words}
-        return same.pop() if len(same) == 1 else words
+        if title not in self._found:
+            words = ordered_words(title)
+            same = {known for known in self._known if words and known[-len(words) :] == words}
+            self._found[title] = same.pop() if len(same) == 1 else words
+        return self._found[title]
+
+    def _only_table(self, said: Sequence[DocumentStatement]) -> tuple[Words, str] | None:
+        """The one table with a name, if no section gives it another key."""
+        named = {ordered_words(s.name): s for s in said if isinstance(s, TableStatement) and s.name}
+        keys = {(s.side.side, s.side.attribute) for s in self.own_keys}
+        keys |= {k[:2] for s in said if isinstance(s, TableStatement) for k in s.keys}
+        titles = {ordered_words(s.table) for s in said if s.table} - {()}
+        if len(named) != 1 or len(keys) > len({side for side, _ in keys}) or len(titles) > 1:
+            return None
+        words, statement = named.popitem()
+        return words, statement.table or statement.title or statement.name
 
     def _main(self, said: Sequence[DocumentStatement]) -> TableStatement | None:
         items = [s for s in said if isinstance(s, KeyStatement) and not s.side.index]

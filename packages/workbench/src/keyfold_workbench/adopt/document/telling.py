@@ -7,12 +7,15 @@ from dataclasses import replace
 
 from keyfold_workbench.adopt.document.blocks import codes, plain
 from keyfold_workbench.adopt.document.here import Here
-from keyfold_workbench.adopt.document.key_clauses import KeyClause
+from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses
 from keyfold_workbench.adopt.document.key_side import KeySide, key_side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, cell_text, is_absent, key_text
 from keyfold_workbench.adopt.document.statements import IndexStatement, KeyStatement, TableStatement
 
 _NO_NAME = re.compile(r"(?i)required|optional|string|number|binary|unique|composite|simple|yes|no")
+
+
+_INDEX_KEYS = re.compile(r"(?i)(?:index|gsi|lsi) (?:keys?|key (?:schema|structure|attributes))")
 
 
 def attribute_in(cell: str) -> str:
@@ -45,6 +48,9 @@ def tell_cell(here: Here, line: int, entity: str, side: KeySide, cell: str, nota
         for kind in kinds:
             tell_key(here, line, name_by_key(here, line, [kind]), side, kind, cell, notation)
         return
+    told = [] if key else key_clauses(cell, here.names)
+    if len(told) == 1 and told[0].operator == "=" and told[0].side.side == side.side:
+        key, side = told[0].value, replace(told[0].side, index=told[0].side.index or side.index)
     named = attribute_in(cell)
     if named and side.attribute in here.names.attributes and named != side.attribute:
         here.mark_read(line)  # a value of an example item
@@ -78,6 +84,12 @@ def tell_attribute(
     known = key_side(name, here.names)
     index = side.index or (known.index if known and known.index != "*" else "") or here.at.index
     told = ((side.side, name, kind),)
+    if not index and any(map(_INDEX_KEYS.fullmatch, here.block.path)):
+        known_indexes = {*here.names.indexes.values()}
+        if len(known_indexes) != 1:
+            here.ask(line, f"{name} is a {side.side} key of which index?")
+            return
+        index = known_indexes.pop()
     if index:
         number = here.names.number(index)
         here.say(IndexStatement, line, notation, name=index, number=number, keys=told)
@@ -117,6 +129,9 @@ def tell_key(
             here.say(TableStatement, line, notation, title=here.at.table, keys=told)
         here.ask(line, f"{label} of {entity or 'an item'}: what is {raw[:80]}?")
         return
+    if side.index and side.attribute and not entity:
+        keys = ((side.side, side.attribute, "S"),)
+        here.say(IndexStatement, line, notation, name=side.index, number=side.index, keys=keys)
     here.say(
         KeyStatement, line, notation, entity=entity, side=side, key=key, section=here.block.path
     )

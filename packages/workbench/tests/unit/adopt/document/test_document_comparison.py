@@ -141,6 +141,37 @@ def test_every_format_names_the_document(
     assert "DESIGN.md" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("Draft:", "Draft:", None),
+        ("Draft:", "Sketch:", None),
+        ("PK: 'DRAFT#", "PK: 'OLD#", "PK is DRAFT#<id> in the document, and OLD#{draftId}"),
+        (
+            "Draft:\n    key: {PK: 'DRAFT#",
+            "Sketch:\n    key: {PK: 'OLD#",
+            "No entity of the design has the key DRAFT#<id> / META",
+        ),
+    ],
+    ids=["the same", "another name", "another key", "another name and key"],
+)
+def test_a_key_is_that_of_its_entity_though_others_have_a_side_of_it(
+    files: tuple[str, str],
+    capsys: pytest.CaptureFixture[str],
+    old: str,
+    new: str,
+    told: str | None,
+) -> None:
+    path = Path(files[1])
+    cart = "  Cart:\n    key: {PK: 'DRAFT#{cartId}', SK: CART}\n    attributes: {cartId: string}\n"
+    path.write_text(path.read_text().replace(old, new) + cart)
+    row = "| {} | `DRAFT#<id>` | `{}` | - | - |\n"
+    rows = row.format("Draft", "META") + row.format("Cart", "CART")
+    change(files, "\n### Order", rows + "\n### Order")
+    found = [each for each in compared(files, capsys) if " DOC3 " not in each]
+    assert any(told in each for each in found) if told else not found, found
+
+
 TABLES = """# Shop
 
 | Table | Partition key | Sort key |

@@ -6,6 +6,8 @@ import pytest
 
 from keyfold.cli import main
 from keyfold.design.file import load
+from keyfold.errors import KeyfoldError
+from keyfold_workbench.adopt.document import reader
 from keyfold_workbench.adopt.document.answers import with_answer
 from keyfold_workbench.adopt.document.design import design_of
 
@@ -170,3 +172,12 @@ def test_aliases_in_a_fence_are_not_followed_without_limit(tmp_path: Path) -> No
     broken = "```\naws dynamodb create-table --global-secondary-indexes '[{]'\n```\n"
     made = design_of(f"{DOCUMENT}\n{fence}\n{broken}", "shop.md")
     assert "Order" in made.schema.by_entity
+
+
+def test_a_document_with_more_statements_than_one_system_has_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reader, "MOST_STATEMENTS", 3)
+    rows = "".join(f"| Order{n} | `ORDER{n}#<id>` | `META` |\n" for n in range(2))
+    with pytest.raises(KeyfoldError, match="has 4 statements about keys"):
+        design_of("# Shop\n\n| Entity | PK | SK |\n|---|---|---|\n" + rows, "shop.md")

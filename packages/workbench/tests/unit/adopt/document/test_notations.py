@@ -678,3 +678,129 @@ def test_names_in_a_call_stand_for_the_fields_of_the_key() -> None:
 def test_a_mention_of_a_scan_in_a_paragraph_is_no_pattern() -> None:
     text = SHOP + "\nOperations: a Scan of everything is fine today.\n"
     assert design_of(text, "shop.md").schema.patterns == ()
+
+
+def placed(text: str) -> dict[str, list[str]]:
+    """The keys of each entity: that of the table, then its placements by index."""
+    return {
+        e.name: [str(e.key), *(f"{p.index}: {p.key}" for p in e.placements)]
+        for e in design_of(text, "shop.md").schema.entities
+    }
+
+
+def test_a_primary_key_beside_a_sort_key_is_the_partition_key() -> None:
+    text = """# Shop
+
+| Entity | Primary key | Sort key | Index keys |
+|---|---|---|---|
+| Order | `SHOP#<shop>#ORDER#<id>` | `META` | `GSI1PK=SHOP#<shop>`, `GSI1SK=<date>` |
+| Shop | `SHOP#<shop>` | `META` | none |
+| Line | same order partition | `LINE#<n>` | none |
+"""
+    assert placed(text) == {
+        "Order": ["SHOP#{shop}#ORDER#{id} / META", "GSI1: SHOP#{shop} / {date}"],
+        "Shop": ["SHOP#{shop} / META"],
+        "Line": ["SHOP#{shop}#ORDER#{id} / LINE#{n}"],
+    }
+
+
+def test_indexes_of_one_number_are_told_apart_by_their_names() -> None:
+    text = """# Shop
+
+## Users
+- PK: `USER#<userId>`
+- SK: `META`
+
+**GSI-1 (`EmailIndex`)**: `PK = MAIL#<email>`, `SK = USER#<userId>` — by mail.
+
+## Orders
+- PK: `ORDER#<orderId>`
+- SK: `META`
+
+**GSI-1 (`CustomerIndex`)**: `PK = CUSTOMER#<customerId>`, `SK = createdAt` — by customer.
+"""
+    assert placed(text) == {
+        "User": ["USER#{userId} / META", "EmailIndex: MAIL#{email} / USER#{userId}"],
+        "Order": ["ORDER#{orderId} / META", "CustomerIndex: CUSTOMER#{customerId} / {createdAt}"],
+    }
+
+
+def test_an_index_by_a_key_attribute_of_the_table_has_its_template() -> None:
+    text = """# Games
+
+## Table: `scores`
+
+**Partition Key (PK)**: `BOARD#<game>`
+**Sort Key (SK)**: `USER#<userId>`
+
+- **score** (Number): points
+
+### GSI 1: RankIndex
+- **Partition Key**: `PK`
+- **Sort Key**: `score` (Number)
+
+### Attributes
+
+| Attribute | Type |
+|---|---|
+| score | Number |
+"""
+    assert [keys[1:] for keys in placed(text).values()] == [["RankIndex: BOARD#{game} / {score}"]]
+
+
+def test_the_key_attributes_of_an_index_are_read_without_values() -> None:
+    text = SHOP.replace("## Access", "- `GSI2PK`, `GSI2SK` for lists by day\n\n## Access")
+    [table] = design_of(text, "shop.md").schema.tables
+    assert {i.name: i.key_text for i in table.indexes}["GSI2"] == "GSI2PK / GSI2SK"
+
+
+def test_the_index_keys_of_an_example_are_those_that_were_told_of_no_item() -> None:
+    text = """# Shop
+
+| Entity | PK | SK |
+|---|---|---|
+| Order | `ORDER#<orderId>` | `META` |
+| Line | `ORDER#<orderId>` | `LINE#<n>` |
+
+### Indexes
+
+| Index | PK | SK |
+|---|---|---|
+| **GSI1** | `GSI1PK = CUST#<customerId>` | `GSI1SK = <status>#<orderId>` |
+
+### Order item
+```json
+{
+  "PK": "ORDER#o-1",
+  "SK": "META",
+  "GSI1PK": "CUST#c-1",
+  "GSI1SK": "PAID#o-1"
+}
+```
+"""
+    assert placed(text)["Order"] == [
+        "ORDER#{orderId} / META",
+        "GSI1: CUST#{customerId} / {status}#{orderId}",
+    ]
+
+
+def test_a_word_in_place_of_a_field_is_asked_about() -> None:
+    text = SHOP + "- Open ones: Query GSI1 `GSI1PK = CUSTOMER#oslo`\n"
+    found = design_of(text, "shop.md")
+    assert any("is oslo meant, or any <customerId>?" in each for each in found.questions)
+
+
+def test_keys_in_a_section_of_index_keys_are_not_the_tables() -> None:
+    text = """# Tickets
+
+**Partition Key:** `ticketId` (String)
+
+## Global secondary index
+
+### Index Keys
+
+**Partition Key:** `callerId` (String)
+"""
+    found = design_of(text, "tickets.md")
+    assert [table.key_text for table in found.schema.tables] == ["ticketId"]
+    assert "line 9: callerId is a partition key of which index?" in found.questions
