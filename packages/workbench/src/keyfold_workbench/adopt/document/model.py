@@ -42,6 +42,7 @@ class DocumentModel:
         self.tables: dict[tuple[str, ...], DocumentTable] = {}
         self.entities: list[DocumentEntity] = []
         self._taken: set[str] = set()
+        self._by_key: dict[tuple[int, tuple[str, ...]], DocumentEntity] = {}
         self._shared: dict[tuple[str, ...], KeyStatement] = {}
         """The partition key that a table gives for all of its items."""
         self.said = self._accepted()
@@ -318,12 +319,9 @@ class DocumentModel:
 
     def _twin(self, entity: DocumentEntity) -> DocumentEntity | None:
         """An entity of the same table whose items' keys are the same."""
-
-        def own(each: DocumentEntity) -> list[str]:
-            return [each.keys["", side][0].shape for side in SIDES if ("", side) in each.keys]
-
-        same = (e for e in self.entities if e.table is entity.table and own(e) == own(entity) != [])
-        return next(same, None)
+        own = tuple(entity.keys["", side][0].shape for side in SIDES if ("", side) in entity.keys)
+        first = self._by_key.setdefault((id(entity.table), own), entity) if own else entity
+        return None if first is entity else first
 
     def _free_name(self, title: str) -> str:
         taken = self._taken
