@@ -42,8 +42,9 @@ class SharedTable:
         if not self.old.begins_apart_from(self.new):
             return (
                 f"{told}. A filter cannot tell the two apart, and counts of {self.entity} in an "
-                "index include both, also through keyfold. To avoid it, begin the new key with "
-                "another text, or move the entity to a new table"
+                "index include both, also through keyfold, unless the application follows the "
+                "migration. To avoid it, begin the new key with another text, or move the entity "
+                "to a new table"
             )
         return f"{told}. The filter {self.old.filter} gives each once; a new table avoids it"
 

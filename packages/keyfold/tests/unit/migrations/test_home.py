@@ -104,6 +104,14 @@ def test_a_table_queried_by_a_shared_partition_gives_only_the_own_items() -> Non
         assert found == ALL
 
 
+def test_an_application_that_follows_counts_each_item_once_although_keys_begin_alike() -> None:
+    shop = Rekeyed(AMONG_ITEMS, LONGER)
+    shop.migrator().apply("verify")
+    after = shop.after()
+    assert after.read(shop.new.item.key.query(shelf="a").count()) == len(ALL)
+    assert after.read(shop.new.item.by_shelf.query(shelf="a").count()) == len(ALL)
+
+
 @pytest.mark.parametrize("phase", ["verify", "hold"])
 def test_repair_of_the_old_design_changes_nothing_during_a_migration(phase: Any) -> None:
     shop = Rekeyed()
