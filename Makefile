@@ -39,8 +39,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 PORT ?=
+DYNAMODB_PORT ?=
 
-.PHONY: help install run test test-long check check-mypy check-pyright audit bench docs scale dist peers browser fault soak fuzz migration-full pythons ci ci-tools clean
+.PHONY: help install ports run test test-long check check-mypy check-pyright audit bench docs scale dist peers browser fault soak fuzz migration-full pythons ci ci-tools clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -48,8 +49,14 @@ help: ## this list
 
 install: $(STAMP) ## all parts and the tools of this repository, into .venv
 
-run: $(STAMP) ## install and start the demo; PORT=9000 for its pages elsewhere
-	@$(BIN)/keyfold demo $(if $(PORT),--port $(PORT))
+run: ports ## install and start the demo; PORT=9000 for its pages elsewhere, DYNAMODB_PORT=9001 for the endpoint
+	@$(MAKE) $(STAMP)
+	@$(BIN)/keyfold demo $(if $(PORT),--port $(PORT)) $(if $(DYNAMODB_PORT),--dynamodb-port $(DYNAMODB_PORT))
+
+ports: # before an installation of minutes
+	@for port in PORT=$(or $(PORT),8080) DYNAMODB_PORT=$(or $(DYNAMODB_PORT),8000); do \
+	  if (exec 3<>/dev/tcp/127.0.0.1/$${port#*=}) 2>/dev/null; then \
+	    echo "Port $${port#*=} is in use. Stop what uses it, or choose another: make run $${port%=*}=9000"; exit 1; fi; done
 
 test: $(STAMP) ## the suite, in minutes; TESTS=packages/keyfold/tests/unit/cli for a part of it
 	@$(PYTEST) -m "not long" $(or $(TESTS),$(ALL_TESTS))
