@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Key, Name, Pointer, Timestamp, Ttl, Unique
-from keyfold.errors import DeclarationError, PlanError, RebuildNeeded
+from keyfold.errors import DeclarationError, InternalFailure, PlanError, RebuildNeeded
 from keyfold.maintain import rebuild, repair, verify
 from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, resume
 from keyfold.streams.lease import release
@@ -530,3 +530,44 @@ def test_an_event_without_an_id_is_known_by_its_sequence_number(social: Any, db:
     (table,) = social.design.tables.values()
     assert parse(table, {"dynamodb": body}).event_id == "17"
     assert parse(table, {"eventID": "e", "dynamodb": body}).event_id == "e"
+
+
+def test_before_the_first_consumer_nothing_waits(social: Any, engine: Engine) -> None:
+    status = Consumer(social.design.open(EmbeddedClient(engine), create_tables=True)).status()
+    assert (status.shards, status.dead_letters, status.waiting_events) == ((), 0, 0)
+
+
+class Failing(EmbeddedClient):
+    """Fails the first reads of leases."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self.left = 20
+
+    def call(self, operation: str, request: Any) -> dict[str, Any]:
+        if self.left and operation == "ListStreams":
+            self.left -= 1
+            raise InternalFailure("not now")
+        return super().call(operation, request)
+
+
+def test_a_backend_that_fails_for_long_does_not_end_a_consumer(
+    social: Any, engine: Engine, options: ConsumerOptions
+) -> None:
+    client = Failing(engine)
+    db = social.design.open(client)
+    db.create(social.post(post_id="p", title="Hello"))
+    like_all(db, social, "ada")
+    consumer = Consumer(db, options=options)
+    running = threading.Thread(target=consumer.run, daemon=True)
+    running.start()
+    counted = threading.Event()
+    for _ in range(3000):
+        if post(db, social).likes == 1:
+            counted.set()
+            break
+        counted.wait(0.01)
+    consumer.stop()
+    running.join(30)
+    assert counted.is_set()
+    assert client.left == 0
