@@ -56,7 +56,6 @@ class Samples:
                     self.taken[layer] += 1
                     return
             frame = frame.f_back
-        self.taken["event loop"] += 1
 
 
 def measure(seconds: float) -> dict[str, Counter[str]]:
@@ -82,7 +81,7 @@ def measure(seconds: float) -> dict[str, Counter[str]]:
 
 
 def table(found: dict[str, Counter[str]]) -> str:
-    layers = list(dict.fromkeys([*LAYERS.values(), "event loop"]))
+    layers = list(dict.fromkeys(LAYERS.values()))
     lines = ["| | " + " | ".join(layers) + " |", "|---" * (len(layers) + 1) + "|"]
     for title, taken in found.items():
         shares = [f"{100 * taken[layer] / max(1, taken.total()):.0f} %" for layer in layers]

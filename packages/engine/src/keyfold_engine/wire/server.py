@@ -57,7 +57,7 @@ class Server:
         waits_for_disk = settings.data != ":memory:" and settings.durability == "full"
         self._writer = ThreadPoolExecutor(1, "keyfold-writer") if waits_for_disk else None
         self._threads = ThreadPoolExecutor(_SLOW_THREADS, "keyfold-slow")
-        self._loop = loop = asyncio.new_event_loop()
+        self._loop = loop = asyncio.SelectorEventLoop()
         self._front = front = FrontDoor(
             engine,
             settings,
