@@ -122,8 +122,8 @@ def test_the_report_says_all_of_it(sellers: Advice) -> None:
     told = text(report.document(sellers))
     for words in ("Before and after", "What gets worse", "Alternatives", "my_profiles dominates"):
         assert words in told
-    plain = report.plain(sellers)
-    indexes = next(m for m in plain["measures"] if m["name"] == "Indexes")
+    data = report.as_json(sellers)
+    indexes = next(m for m in data["measures"] if m["name"] == "Indexes")
     assert (indexes["before"], indexes["after"]) == (10, 6)
 
 

@@ -296,7 +296,7 @@ def _assumption_blocks(advice: Advice) -> Iterator[Block]:
     yield Sentences(found)
 
 
-def plain(advice: Advice, chosen: Alternative | None = None) -> dict[str, Any]:
+def as_json(advice: Advice, chosen: Alternative | None = None) -> dict[str, Any]:
     """The advice as data."""
     after = chosen or advice.best
     before = advice.before

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
     advice = advise(*load_workload(args), _progress())
     chosen = _choose(advice, args.choose)
-    document, data = report.document(advice, chosen), report.plain(advice, chosen)
+    document, data = report.document(advice, chosen), report.as_json(advice, chosen)
     if args.write_design is not None:
         _write(chosen.schema, args.write_design)
     return write_report(document, data, args)

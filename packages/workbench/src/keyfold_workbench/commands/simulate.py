@@ -36,9 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from keyfold_workbench.simulate.answer.changes import cure
-    from keyfold_workbench.simulate.answer.plain import plain
     from keyfold_workbench.simulate.answer.prediction import predict
-    from keyfold_workbench.simulate.answer.report import document
+    from keyfold_workbench.simulate.answer.report import as_json, document
     from keyfold_workbench.simulate.load.design_load import Setup, design_load
     from keyfold_workbench.simulate.load.users import scale_users
 
@@ -54,4 +53,4 @@ def run(args: argparse.Namespace) -> int:
     made = design_load(schema, workload, Setup(args.provisioned, cold=args.cold))
     answer = predict(made, args.days)
     helps = None if args.no_changes else cure(answer)
-    return write_report(document(answer, helps), plain(answer, helps), args)
+    return write_report(document(answer, helps), as_json(answer, helps), args)

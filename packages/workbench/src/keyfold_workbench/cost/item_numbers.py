@@ -29,7 +29,9 @@ class ItemNumbers:
         self.schema, self.workload = schema, workload
         self._assumed: dict[str, None] = {}
         self._sizes: dict[str, dict[str, float]] = {}
-        self._owners = {_plain(e.name) + "id": e for e in schema.entities if e.role == "canonical"}
+        self._owners = {
+            _letters(e.name) + "id": e for e in schema.entities if e.role == "canonical"
+        }
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -190,12 +192,12 @@ class ItemNumbers:
                 return float(attribute.shards or len(attribute.values))
             if attribute.type == "boolean":
                 return 2.0
-            if attribute.type in ("timestamp", "date") or _plain(field) in ALONE:
+            if attribute.type in ("timestamp", "date") or _letters(field) in ALONE:
                 return items
             if attribute.refers in self.schema.by_entity:
                 return self.items(self.schema.by_entity[attribute.refers])
         for ending, owner in self._owners.items():
-            if owner is not entity and _plain(field).endswith(ending):
+            if owner is not entity and _letters(field).endswith(ending):
                 return self.items(owner)
         assumed = max(1.0, items / 10)
         self.assume(f"{entity.name}.{field} has {assumed:,.0f} different values")
@@ -215,8 +217,8 @@ class ItemNumbers:
             return stated >= max(self.items(entity), 1.0)
         if entity.key is not None and set(entity.key.fields) == {field}:
             return True
-        own = _plain(entity.name)
-        if _plain(field) not in (f"{own}id", f"{own}code"):
+        own = _letters(entity.name)
+        if _letters(field) not in (f"{own}id", f"{own}code"):
             return False
         self.assume(f"every {entity.name} has a different {field}")
         return True
@@ -260,5 +262,5 @@ class ItemNumbers:
         return attribute is not None and attribute.shards is not None
 
 
-def _plain(name: str) -> str:
+def _letters(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.casefold())

@@ -80,7 +80,7 @@ class CostTools:
         """A design that serves the same patterns better, with its changes and savings."""
         advice = advise(*self._priced(text, workload))
         chosen = advice.best
-        document, data = report.document(advice, chosen), report.plain(advice, chosen)
+        document, data = report.document(advice, chosen), report.as_json(advice, chosen)
         return excerpt(render_report(document, data, "markdown"), offset)
 
     def _priced(self, text: str, workload: str) -> tuple[Schema, Workload]:

@@ -1,8 +1,9 @@
-"""The result as a document: what breaks first, and what fixes it."""
+"""The result as a document and as data: what breaks first, and what fixes it."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from keyfold.review.docs.blocks import Block, Document, Grid, Paragraph, Section, Sentences
 from keyfold_engine.limits import GB
@@ -230,3 +231,42 @@ def _partitions(answer: Prediction) -> list[Block]:
 def _assumptions(answer: Prediction) -> tuple[str, ...]:
     unpublished = (f"`{name}` is {value}" for name, value in asdict(answer.assumptions).items())
     return (*answer.load.model.assumed, *unpublished)
+
+
+def as_json(answer: Prediction, cure: Cure | None = None) -> dict[str, Any]:
+    """The result as data."""
+    seen = answer.outcome
+    return {
+        "design": answer.load.schema.name,
+        "users": answer.users,
+        "seconds": seen.seconds,
+        "lost_share": seen.lost_share,
+        "first_throttles": [
+            {
+                "at": each.at,
+                "store": str(each.store),
+                "place": str(each.place),
+                "kind": each.kind,
+                "reason": each.reason,
+                "key": each.key,
+                "wanted": each.wanted,
+                "limit": each.limit,
+                "partitions": each.partitions,
+                "calls": list(each.calls),
+            }
+            for each in sorted(seen.firsts, key=lambda each: each.at)
+        ],
+        "calls": {name: asdict(each) for name, each in seen.calls.items()},
+        "stores": {str(store): asdict(each) for store, each in seen.stores.items()},
+        "streams": {name: asdict(each) for name, each in seen.queues.items()},
+        "transactions": {name: asdict(each) for name, each in seen.contentions.items()},
+        "copies": [asdict(each) for each in answer.copying],
+        "fan_outs": [asdict(each) for each in answer.fan_outs],
+        "dollars": {**asdict(answer.cost), "total": answer.cost.total},
+        "quotas": [
+            {"store": str(each.store), "kind": each.kind, "units": each.units}
+            for each in answer.quotas
+        ],
+        "changes": [asdict(each) for each in cure.tried] if cure else [],
+        "assumptions": asdict(answer.assumptions),
+    }
