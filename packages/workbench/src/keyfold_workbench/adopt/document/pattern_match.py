@@ -116,8 +116,9 @@ def _by_templates(model: DocumentModel, said: PatternStatement, name: str) -> Fo
     keys = index.keys if index else read[0].table.keys
     whole = all(side in clauses and clauses[side].operator == "=" for side in keys)
     stored = read[0].keys
+    told_keys = {side: {e.keys[said.index, side][0].text for e in read} for side in clauses}
     conditions = tuple(
-        _condition(clauses[side], keys[side][0], stored[said.index, side][0])
+        _condition(clauses[side], keys[side][0], stored[said.index, side][0], len(told_keys[side]))
         for side in keys
         if side in clauses
     )
@@ -266,9 +267,14 @@ def _homes(
     return base if len(base) == 1 and len(found) > 1 and not said.index else found
 
 
-def _condition(clause: KeyClause, attribute: str, stored: WrittenKey | None = None) -> str:
+def _condition(
+    clause: KeyClause, attribute: str, stored: WrittenKey | None = None, kinds: int = 0
+) -> str:
+    """A condition by an attribute; a whole key has the names of its fields, if all kinds agree."""
     values = [_facing(value, stored) if stored else _of_field(value, attribute)
               for value in clause.values if value]  # fmt: skip
+    if stored and kinds == 1 and clause.operator == "=" and _shape_of(values[0]) == stored.shape:
+        values = [stored.text]
     if clause.operator == "between":
         return f"{attribute} between {values[0]} and {values[-1]}"
     return f"{attribute} {clause.operator} {values[0]}"
@@ -280,6 +286,10 @@ def _of_field(value: WrittenKey, attribute: str) -> str:
         return f"<{attribute}>"
     constant = "<" in value.text or re.fullmatch(r"[A-Z_]{2,}|true|false|[01]", value.text)
     return value.text if constant else f"<{attribute}>"
+
+
+def _shape_of(text: str) -> str:
+    return WrittenKey(text).shape
 
 
 def _facing(value: WrittenKey, stored: WrittenKey) -> str:

@@ -107,7 +107,8 @@ def tell_read(
 ) -> bool:
     """A pattern, a write, or the question about it; whether anything was told."""
     name = pattern_name(name)
-    read = READ_WORD.search(text)
+    words = [*READ_WORD.finditer(text)]
+    read = next((word for word in words if word[1]), next(iter(words), None))  # Query, before GET
     if _is_write(name, text, bool(read and found)):
         here.say(WriteStatement, line, notation, name=name)
         return True

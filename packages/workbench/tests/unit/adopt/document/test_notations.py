@@ -179,52 +179,52 @@ PATTERNS = {
     "a row with a condition": (
         "| Pattern | Operation | Key condition |\n|---|---|---|\n"
         "| Lines | Query | `PK=ORDER#<id>, SK begins_with LINE#` |\n",
-        ("query", None, "ORDER#{id}", "begins_with"),
+        ("query", None, "ORDER#{orderId}", "begins_with"),
     ),
     "a row with a column for each side": (
         "| # | Pattern | PK | SK |\n|---|---|---|---|\n| 1 | Lines | `ORDER#<id>` | "
         "begins_with `LINE#` |\n",
-        ("query", None, "ORDER#{id}", "begins_with"),
+        ("query", None, "ORDER#{orderId}", "begins_with"),
     ),
     "a bullet": (
         "- **Lines**: `Query PK=ORDER#<id> WHERE begins_with(SK,'LINE#')`\n",
-        ("query", None, "ORDER#{id}", "begins_with"),
+        ("query", None, "ORDER#{orderId}", "begins_with"),
     ),
     "two bullets for one read": (
         "### Lines\n- `PK` = `ORDER#{id}`\n- `SK` = `begins_with(\"LINE#\")`\n",
-        ("query", None, "ORDER#{id}", "begins_with"),
+        ("query", None, "ORDER#{orderId}", "begins_with"),
     ),
     "a call by position": (
         "- Lines: `GetItem(ORDER#<id>, META)`\n",
-        ("get", None, "ORDER#{id}", "eq"),
+        ("get", None, "ORDER#{orderId}", "eq"),
     ),
     "an index by its number": (
         "- Lines: Query GSI1 `GSI1PK = CUSTOMER#<id>`, newest first, limit 20\n",
-        ("query", "GSI1", "CUSTOMER#{id}", "none"),
+        ("query", "GSI1", "CUSTOMER#{customerId}", "none"),
     ),
     "Python": (
         "### Lines\n```python\ntable.query(KeyConditionExpression=Key('PK').eq(f'ORDER#{id}') "
         "& Key('SK').begins_with('LINE#'))\n```\n",
-        ("query", None, "ORDER#{id}", "begins_with"),
+        ("query", None, "ORDER#{orderId}", "begins_with"),
     ),
     "TypeScript": (
         "### Lines\n```ts\nawait db.send(new QueryCommand({\n"
         "  KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',\n"
         "  ExpressionAttributeValues: {':pk': `ORDER#${id}`, ':sk': 'LINE#'},\n}));\n```\n",
-        ("query", None, "ORDER#{id}", "begins_with"),
+        ("query", None, "ORDER#{orderId}", "begins_with"),
     ),
     "Java": (
         '### Lines\n```java\nrequest.keyConditionExpression("PK = :pk AND begins_with(SK, :sk)");\n'
         'values.put(":pk", AttributeValue.builder().s("ORDER#" + id).build());\n'
         'values.put(":sk", AttributeValue.builder().s("LINE#").build());\n```\n',
-        ("query", None, "ORDER#{id}", "begins_with"),
+        ("query", None, "ORDER#{orderId}", "begins_with"),
     ),
     "the command line": (
         "### Lines\n```bash\naws dynamodb query --table-name shop \\\n"
         "  --key-condition-expression 'PK = :pk AND begins_with(SK, :sk)' \\\n"
         '  --expression-attribute-values \'{":pk": {"S": "ORDER#<id>"}, ":sk": {"S": "LINE#'
         '"}}\'\n```\n',
-        ("query", None, "ORDER#{id}", "begins_with"),
+        ("query", None, "ORDER#{orderId}", "begins_with"),
     ),
     "an open end": (
         "| Pattern | Operation | Key condition |\n|---|---|---|\n"
@@ -233,20 +233,20 @@ PATTERNS = {
     ),
     "a partition beside a condition": (
         "| Pattern | How |\n|---|---|\n| Lines | Query `ORDER#id` + `begins_with(SK, LINE#)` |\n",
-        ("query", None, "ORDER#{id}", "begins_with"),
+        ("query", None, "ORDER#{orderId}", "begins_with"),
     ),
     "both sides in one word": (
         "| Pattern | How |\n|---|---|\n| Lines | GetItem `ORDER#id/META` |\n",
-        ("get", None, "ORDER#{id}", "eq"),
+        ("get", None, "ORDER#{orderId}", "eq"),
     ),
     "a call of a helper": (
         "| Pattern | How |\n|---|---|\n| Lines | `query_pk(\"ORDER#{id}\")` |\n",
-        ("query", None, "ORDER#{id}", "none"),
+        ("query", None, "ORDER#{orderId}", "none"),
     ),
     "a get in code": (
         "### Lines\n```ts\nawait db.send(new GetCommand({\n  TableName: 'shop',\n"
         "  Key: { PK: `ORDER#${id}`, SK: 'META' },\n}));\n```\n",
-        ("get", None, "ORDER#{id}", "eq"),
+        ("get", None, "ORDER#{orderId}", "eq"),
     ),
     "a query of an index": (
         "- **Lines**: Query on GSI1\n",
@@ -254,7 +254,7 @@ PATTERNS = {
     ),
     "a fence": (
         "1. Lines\n   ```\n   PK = ORDER#{id}\n   SK begins_with LINE#\n   ```\n",
-        ("query", None, "ORDER#{id}", "begins_with"),
+        ("query", None, "ORDER#{orderId}", "begins_with"),
     ),
 }  # fmt: skip
 
@@ -804,3 +804,38 @@ def test_keys_in_a_section_of_index_keys_are_not_the_tables() -> None:
     found = design_of(text, "tickets.md")
     assert [table.key_text for table in found.schema.tables] == ["ticketId"]
     assert "line 9: callerId is a partition key of which index?" in found.questions
+
+
+def test_a_read_is_what_its_operation_says_not_its_route() -> None:
+    text = SHOP + (
+        "| Pattern | Route | Operation |\n|---|---|---|\n"
+        "| Lines | `GET /orders/{id}` | `Query` `PK = ORDER#<id>` |\n"
+    )
+    [pattern] = design_of(text, "shop.md").schema.patterns
+    assert (pattern.kind, str(pattern.partition)) == ("query", "ORDER#{orderId}")
+
+
+def test_a_rule_against_scans_is_no_scan() -> None:
+    text = SHOP + "- **No table scans, ever.** A scan reads all of it.\n"
+    assert design_of(text, "shop.md").schema.patterns == ()
+
+
+def test_the_only_table_is_one_table_whatever_section_tells_its_key() -> None:
+    text = """# Jobs
+
+## Key schema of the table `etl_jobs`
+
+- **Partition key**: `jobId` (String)
+- **Sort key**: `status` (String)
+
+## Console setup
+
+- **Table name**: `etl_jobs`
+- **Partition key**: `jobId` (String)
+- **Sort key**: `status` (String)
+"""
+    schema = design_of(text, "jobs.md").schema
+    assert [(table.name, table.key_text) for table in schema.tables] == [
+        ("etl_jobs", "jobId / status")
+    ]
+    assert len(schema.entities) == 1
