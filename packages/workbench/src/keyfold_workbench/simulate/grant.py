@@ -7,7 +7,7 @@ from typing import Literal
 
 from keyfold_workbench.simulate.model.partition import StorePartition
 
-Reason = Literal["key range", "provisioned", "on-demand maximum"]
+Reason = Literal["key range", "provisioned"]
 
 
 @dataclass

@@ -23,7 +23,6 @@ from keyfold_workbench.simulate.model.splits import divide
 from keyfold_workbench.simulate.traffic import (
     KINDS,
     Kind,
-    OnDemand,
     Provisioned,
     StoreSpec,
     TrafficLine,
@@ -204,13 +203,7 @@ class SimulatedStore:
         return Pressure(total, excess, max(0.0, spare), held)
 
     def _table_ratio(self, kind: Kind, total: float, seconds: float) -> tuple[float, Reason | None]:
-        mode = self.spec.mode
-        if total <= 0:
-            return 1.0, None
-        if isinstance(mode, OnDemand):
-            most = mode.most_read if kind == "read" else mode.most_write
-            if most is not None and total > most:
-                return most / total, "on-demand maximum"
+        if total <= 0 or kind not in self.buckets:
             return 1.0, None
         bucket = self.buckets[kind]
         possible = bucket.rate + bucket.tokens / seconds

@@ -67,8 +67,6 @@ class OnDemand:
 
     warm_read: float = 12_000.0
     warm_write: float = 4_000.0
-    most_read: float | None = None
-    most_write: float | None = None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 from keyfold_engine.limits import STREAM_RECORDS_PER_READ, STREAM_RETENTION_SECONDS
 
+POLLS = 4
+"""Of a shard, per second."""
+
 
 @dataclass(frozen=True)
 class ShardWork:
@@ -19,14 +22,12 @@ class ShardWork:
     batch: int = 100
     batch_seconds: float = 0.05
     """A consumer's time for a full batch."""
-    parallel: int = 1
-    polls: float = 4.0
 
     @property
     def rate(self) -> float:
         """The maximum of records per second: by processing, and by polling."""
-        worked = self.parallel * self.batch / self.batch_seconds if self.batch_seconds else 1e12
-        return min(worked, self.polls * STREAM_RECORDS_PER_READ)
+        worked = self.batch / self.batch_seconds if self.batch_seconds else 1e12
+        return min(worked, POLLS * STREAM_RECORDS_PER_READ)
 
 
 @dataclass
