@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -33,9 +33,7 @@ def load_design(target: str) -> Declarations:
     module, name = _module(target)
     found = getattr(module, name, None)
     if not isinstance(found, Declarations):
-        known = [word for word, value in vars(module).items() if isinstance(value, Declarations)]
-        hint = nearest(name, known) if known else "no design is declared there"
-        raise KeyfoldError(f"{module.__name__} has no design {name!r}; {hint}")
+        raise _missing(module, name, lambda value: isinstance(value, Declarations))
     return found
 
 
@@ -91,9 +89,13 @@ def _schema_of(module: ModuleType, name: str) -> Schema:
     schema = getattr(found, "schema", None)
     if isinstance(schema, Schema):
         return schema
-    known = [word for word, value in vars(module).items() if _is_design(value)]
+    raise _missing(module, name, _is_design)
+
+
+def _missing(module: ModuleType, name: str, is_design: Callable[[object], bool]) -> KeyfoldError:
+    known = [word for word, value in vars(module).items() if is_design(value)]
     hint = nearest(name, known) if known else "no design is declared there"
-    raise KeyfoldError(f"{module.__name__} has no design {name!r}; {hint}")
+    return KeyfoldError(f"{module.__name__} has no design {name!r}; {hint}")
 
 
 def _is_design(value: object) -> bool:

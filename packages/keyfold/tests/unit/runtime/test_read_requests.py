@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from keyfold import Db, Design, Entity, Id, Key, Query, collection
+from keyfold import Db, Design, Entity, Id, Index, Key, On, Query, collection
+from keyfold.conditions import exists
 from keyfold.runtime.cursor import _xor_stream
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.engine import Engine
@@ -127,3 +128,41 @@ def test_a_pattern_reads_no_letters(db: Db, client: Recording) -> None:
     assert [one.number for one in entries(db, "c")] == [0, 1, 2, 3]
     (request,) = client.sent
     assert "B#" in str(request["ExpressionAttributeValues"])
+
+
+shared = Design("shared")
+ladder = shared.table(
+    "shared",
+    indexes=[
+        Index("ByOwner", "ownerKey", "ownerSort"),
+        Index("OpenByOwner", "ownerKey", "openSort"),
+    ],
+)
+
+
+class Task(Entity, table=ladder):
+    task_id: Id
+    owner_id: str | None = None
+    state: str = "open"
+    key = Key("TASK#{task_id}", "TASK")
+    by_owner = On("ByOwner", "OWNER#{owner_id}", "TASK#{task_id}", when="owner_id")
+    open_by_owner = On(
+        "OpenByOwner",
+        "OWNER#{owner_id}",
+        "OPEN#{task_id}",
+        when=lambda task: (task.state == "open") & exists(task.owner_id),
+    )
+
+
+def test_an_item_that_leaves_one_index_stays_in_another_with_the_same_attribute() -> None:
+    with shared.open(":memory:") as db:
+        task = db.create(Task(task_id="t", owner_id="ann"))
+        by_owner = Task.by_owner.query(owner_id="ann")
+        open_by_owner = Task.open_by_owner.query(owner_id="ann")
+        assert (len(db.read(by_owner)), len(db.read(open_by_owner))) == (1, 1)
+        db.update(task.ref(), state="shut")
+        assert (len(db.read(by_owner)), len(db.read(open_by_owner))) == (1, 0)
+        db.update(task.ref(), state="open")
+        assert (len(db.read(by_owner)), len(db.read(open_by_owner))) == (1, 1)
+        db.update(task.ref(), owner_id=None)
+        assert (len(db.read(by_owner)), len(db.read(open_by_owner))) == (0, 0)
