@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -114,6 +115,29 @@ def test_a_sink_that_hangs_keeps_no_record_waiting(
         running.join(30)
     assert not running.is_alive()
     assert consumer.status().waiting_events == 0
+
+
+def test_a_turn_lasts_as_long_as_its_events_take(
+    db: Db, social: Any, clock: ManualClock, options: ConsumerOptions
+) -> None:
+    like(db, social, "ada")
+    for _ in range(5):
+        at = db.context.now() + timedelta(days=9)
+        db.update(social.like.key(post_id="p", user_id="ada"), expires_at=at)
+        clock.advance(1)
+    Consumer(db, options=options).drain()
+    brought: list[str] = []
+    others: list[str] = []
+    other = Consumer(db, sinks=[Called(lambda event: others.append(event.id))], options=options)
+
+    def take(event: Event) -> None:
+        brought.append(event.id)
+        clock.advance(options.lease_seconds * 0.4)
+        other.run_once()
+
+    Consumer(db, sinks=[Called(take)], options=options).drain()
+    assert len(brought) == len(set(brought)) == 6
+    assert others == []
 
 
 class Breaking(EmbeddedClient):
