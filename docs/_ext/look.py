@@ -1,16 +1,23 @@
-"""The frame of the site: six entries on top, the groups of a section at the side, and tabs."""
+"""The frame of the site: six entries on top, the groups of a section at the side, and design files.
+
+A declaration has a second tab: the design file that says the same.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.util.docutils import SphinxDirective
+
+from keyfold import Design
+from keyfold.design.yaml_writer import dumps
 
 HOME = "index"
 
@@ -33,7 +40,8 @@ class Section(NamedTuple):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.add_directive("tabs", Tabs)
+    app.connect("doctree-read", _add_design_file)
+    app.connect("doctree-read", _name_columns)
     app.connect("source-read", _offer_files)
     app.connect("html-page-context", _add_frame)
     return {"parallel_read_safe": True}
@@ -51,15 +59,36 @@ def _offer_files(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = re.sub(r"\]\(([\w./-]+\.md)", link, source[0])
 
 
-class Tabs(SphinxDirective):
-    """Code blocks that say the same in several languages; the choice holds on the whole site."""
+def _add_design_file(_app: Sphinx, tree: nodes.document) -> None:
+    """A guide page's first block gets a second tab, if all that it does is to declare a design."""
+    code = next(tree.findall(nodes.literal_block), None)
+    if code is None or code.get("language") != "python" or "Design(" not in code.astext():
+        return
+    if ".open(" in code.astext() or (design := _declared(code.astext())) is None:
+        return
+    text = dumps(design.schema)
+    box = nodes.container(classes=["tabs-of-code"])
+    code.replace_self(box)
+    box += [code, nodes.literal_block(text, text, language="yaml")]
 
-    has_content = True
 
-    def run(self) -> list[nodes.Node]:
-        box = nodes.container(classes=["tabs-of-code"])
-        self.state.nested_parse(self.content, self.content_offset, box)
-        return [box]
+def _name_columns(_app: Sphinx, tree: nodes.document) -> None:
+    """The first column of a table often needs no heading, but for those who hear the table."""
+    for head in tree.findall(nodes.thead):
+        for entry in head.findall(nodes.entry):
+            if not entry.astext():
+                entry += nodes.inline("", "Of what", classes=["heard"])
+
+
+def _declared(code: str) -> Design | None:
+    module = ModuleType("declared")
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(code, module.__name__, "exec", dont_inherit=True), module.__dict__)
+    finally:
+        del sys.modules[module.__name__]
+    found = vars(module).get("design")
+    return found if isinstance(found, Design) and found.schema.entities else None
 
 
 def sections(env: BuildEnvironment) -> list[Section]:

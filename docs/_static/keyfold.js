@@ -26,6 +26,8 @@ for (const block of all("div[class*='highlight-']")) {
   pre.tabIndex = 0;
 }
 
+for (const table of all(".table-wrapper")) if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
+
 /* Tabs: one choice for the site, kept in the browser. */
 const pick = (name) => {
   for (const box of all(".tabs-of-code")) {
