@@ -22,7 +22,7 @@ from keyfold_workbench.studio.notation import plural, size, type_words, units
 from keyfold_workbench.studio.parts import banner, fields, link, state
 from keyfold_workbench.studio.request_text import wire_json
 from keyfold_workbench.studio.value import shown
-from keyfold_workbench.studio.view import PageView
+from keyfold_workbench.studio.view import PageView, shortened
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def _reference(view: PageView, item: KnownItem, field: str, value: str) -> Html 
     target, key = found
     table = view.system.schema.by_table[target.table]
     colour = view.system.palette.colour(target.name)
-    return link(view.by_key(table, key), value, class_=f"ref {colour}")
+    return link(view.by_key(table, key), shortened(value), class_=f"ref {colour}")
 
 
 def _relatives(view: PageView, item: KnownItem, family: Family) -> Html:

@@ -61,6 +61,7 @@ def arguments(
     """The parameters with their input, defaults, or values from the data."""
     hints = get_type_hints(pattern.function)
     search = next((one for one in system.schema.searches if one.name == pattern.name), None)
+    example = _example(system, pattern)
     made = []
     for name, parameter in pattern.signature.parameters.items():
         hint = hints.get(name, str)
@@ -69,7 +70,8 @@ def arguments(
         offered = offers(system, name) if sought is None else items_like(system, sought)
         typed = given.get(name)
         if typed is None:
-            typed = _shown_default(parameter.default) if has_default else _suggested(hint, offered)
+            typed = example.get(name) or _suggested(hint, offered)
+            typed = _shown_default(parameter.default) if has_default else typed
         kind = _type_name(hint) + (f" = {parameter.default}" if has_default else "")
         if typed == "" and has_default:
             made.append(
@@ -86,6 +88,19 @@ def arguments(
             problem = f"Give {name}."
         made.append(PatternArgument(name, kind, typed, value, True, problem, offered))
     return made
+
+
+def _example(system: StudioSystem, pattern: Pattern[Any, Any]) -> dict[str, str]:
+    """The values of an item that the pattern finds, by parameter."""
+    known = next((p for p in system.schema.patterns if p.name == pattern.name), None)
+    names = [name for name in pattern.signature.parameters if known is not None]
+    for entity in known.entities if known is not None else ():
+        for seen in system.survey.tables().values():
+            for item in seen.examples.get(entity, ()):
+                held = {name: item.values[name] for name in names if name in item.values}
+                if held and all(isinstance(value, str) for value in held.values()):
+                    return held
+    return {}
 
 
 def offers(system: StudioSystem, name: str) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.responses import RedirectResponse, Response
 
 from keyfold.streams import StreamStatus
+from keyfold_workbench.studio.changes import changes_panel
 from keyfold_workbench.studio.drift import SHOWN, drift_panel
 from keyfold_workbench.studio.expiry import expiry_panel
 from keyfold_workbench.studio.lag import SAMPLED, lag_panel
@@ -52,8 +53,11 @@ def streams(view: PageView, problem: str = "") -> Html:
             lag_panel("Behind, seconds", system.lag.look()), _kept_table(view, now), _shards(now)
         ),
         "drifts": lambda: drift_panel(view, db),
+        "changes": lambda: changes_panel(view, system.changes.look()),
     }
-    lasting = {"figures", "keepers"} | ({"drifts"} if system.checkup.is_running else set())
+    lasting = {"figures", "keepers", "changes"} | (
+        {"drifts"} if system.checkup.is_running else set()
+    )
     if problem:  # the address is that of an act, and cannot be asked again
         lasting = set()
 
@@ -85,6 +89,7 @@ def streams(view: PageView, problem: str = "") -> Html:
                 "div",
                 el(
                     "div",
+                    live("changes"),
                     live("drifts"),
                     letters_panel(view, db),
                     expiry_panel(view),

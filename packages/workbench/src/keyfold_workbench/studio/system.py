@@ -18,6 +18,7 @@ from keyfold.streams import StreamStatus, status
 from keyfold_engine.clients.protocol import Client
 from keyfold_workbench.advise import Advice
 from keyfold_workbench.cost import Bill, Workload, bill
+from keyfold_workbench.studio.change_log import ChangeLog
 from keyfold_workbench.studio.checkup import Checkup
 from keyfold_workbench.studio.items import ItemReader
 from keyfold_workbench.studio.lag import LagSamples
@@ -79,6 +80,11 @@ class StudioSystem:
     def survey(self) -> DataSurvey:
         names = {table.name: self.physical(table) for table in self.schema.tables}
         return DataSurvey(self.client, self.schema.tables, names, self.reader)
+
+    @cached_property
+    def changes(self) -> ChangeLog:
+        names = {self.physical(table): table for table in self.schema.tables}
+        return ChangeLog(self.call, names, self.reader)
 
     @cached_property
     def lag(self) -> LagSamples:

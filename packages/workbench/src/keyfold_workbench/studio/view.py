@@ -144,14 +144,14 @@ class PageView:
         """A stored key, with the ids in it in the colours of what they name."""
         match = template.pattern.fullmatch(stored) if template is not None else None
         if match is None or entity is None:
-            return el("code", _short(stored, "c", LONG_KEY), class_="key")
+            return el("code", shortened(stored, "c", LONG_KEY), class_="key")
         spans = sorted((match.span(name), name) for name in match.groupdict())
         parts: list[Child] = []
         end = 0
         for (start, stop), name in spans:
             parts.append(el("span", stored[end:start], class_="c") if start > end else None)
             colour = self._colour(entity, name)
-            parts.append(_short(stored[start:stop], f"v {colour}", LONG_ID))
+            parts.append(shortened(stored[start:stop], f"v {colour}", LONG_ID))
             end = stop
         parts.append(el("span", stored[end:], class_="c") if end < len(stored) else None)
         return el("code", parts, class_="key")
@@ -188,15 +188,15 @@ class PageView:
         return palette.colour(palette.target(entity, field))
 
 
-def _short(shown: str, kind: str, most: int) -> Html:
+def shortened(shown: str, kind: str = "", most: int = LONG_ID) -> Html:
     """A text of which lists show the beginning and the end; whole on hover and when copied.
 
     A time stays whole: its end says least.
     """
     if len(shown) <= most or (TIME.match(shown) and len(shown) < LONG_KEY):
-        return el("span", el("bdi", shown), class_=kind)
+        return el("span", el("bdi", shown), class_=kind or None)
     middle = el("span", shown[ENDS:-ENDS], class_="mid long" if len(shown) > LONGEST else "mid")
-    return el("span", shown[:ENDS], middle, shown[-ENDS:], class_=kind, title=shown)
+    return el("span", shown[:ENDS], middle, shown[-ENDS:], class_=kind or None, title=shown)
 
 
 def _joined_keys(keys: Iterable[Html]) -> Html:

@@ -87,7 +87,9 @@ def test_the_same_items_are_seen_through_an_index(browser: TestClient) -> None:
 
 def test_a_reference_leads_to_its_item(browser: TestClient) -> None:
     page = browser.get(f"{CLUB}&isk=MEMBER%23m1").text
-    assert re.search(r'<a href="[^"]*pk=CLUB%23c1&amp;isk=CLUB" class="ref e\d">c1</a>', page)
+    assert re.search(
+        r'<a href="[^"]*pk=CLUB%23c1&amp;isk=CLUB" class="ref e\d"><span><bdi>c1</bdi>', page
+    )
 
 
 def test_items_of_an_entity_are_filtered_by_a_field(browser: TestClient) -> None:

@@ -79,6 +79,19 @@ def test_a_pattern_of_a_design_file_is_run(file: Path, backend: str, client: Cli
     assert "Requests 1" in page
 
 
+def test_what_a_design_file_declares_is_shown_in_its_own_words(
+    tmp_path: Path, backend: str, client: Client
+) -> None:
+    file = tmp_path / "long.yaml"
+    # A bracket that its line does not close, above: no Python begins or ends there.
+    file.write_text(TASKS.replace("design: tasks", "design: tasks\ndescription: tasks (all"))
+    browser = visit(StudioOptions(target=str(file), backend=backend, write=True), client)
+    page = browser.get("/s/tasks/patterns/tasks_of_a_list").text
+    assert "tasks of a list: {query: Task" in words(page)
+    shown = words(browser.get("/s/tasks/data?entity=Task").text)
+    assert "Task: key: {PK: LIST#<listId>" in shown
+
+
 def test_an_item_is_edited_by_a_design_file(file: Path, backend: str, client: Client) -> None:
     browser = visit(StudioOptions(str(file), backend), client)
     where = "/s/tasks/edit?table=Tasks&pk=LIST%23home&sk=TASK%23t1"

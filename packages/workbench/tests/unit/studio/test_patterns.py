@@ -45,8 +45,8 @@ def test_a_pattern_opens_with_its_answer_to_come(browser: TestClient) -> None:
     assert '<div id="run" class="stack" data-live>' in page
     assert "A million calls" not in page
     answered = browser.get(FEED, headers={"x-part": "run"}).text
-    assert 'value="paris"' in answered
-    assert "Items 1 Requests 1 of 1 allowed" in words(answered)
+    assert 'value="rome"' in answered, "of an item that it finds"
+    assert "Items 2 Requests 1 of 1 allowed" in words(answered)
     assert "data-live" not in answered
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from starlette.testclient import TestClient
 
 from keyfold import Db
 from keyfold.design.file import loads
 from keyfold.streams import Consumer, letters
-from keyfold_workbench.studio import Gate, StudioSystem, create_studio
+from keyfold_workbench.studio import Gate, StudioSystem, change_log, create_studio
 from keyfold_workbench.studio.palette import Palette
 
 from .conftest import TOKEN, CityClub, Club, design
@@ -129,3 +130,16 @@ def test_colours_go_to_what_others_name_and_then_to_what_is_declared_first() -> 
     palette = Palette(schema)
     coloured = [name for name in (*names, "Under") if palette.colour(name) != "e0"]
     assert coloured == [*names[:7], "KindJ"]
+
+
+def test_changes_are_listed_as_they_happen_with_what_follows(
+    browser: TestClient, db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change_log, "EVERY_SECONDS", 0.0)
+    assert "Nothing yet" in words(browser.get("/s/clubs/streams").text)
+    db.update(Club.key(club_id="c2"), name="Sculling")
+    part = words(browser.get("/s/clubs/streams", headers={"X-Part": "changes"}).text)
+    assert re.search(r"\d\d:\d\d:\d\d Cl Club changed CLUB# c2 › CLUB", part)
+    assert "name Rowing → Sculling" in part
+    assert "Followed by pointer CityClub" in part
+    assert "CityClub changed" in part, "a copy is a change of its own"
