@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema
-from keyfold_workbench.adopt.document.key_side import Side
+from keyfold_workbench.adopt.document.key_side import INDEX, Side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, can_meet
 from keyfold_workbench.adopt.document.scope import camel, words_of
 from keyfold_workbench.adopt.document.statements import (
@@ -270,6 +270,14 @@ class _Comparison:
         names = {said.name, said.number, self.reading.names.indexes.get(said.number, "")} - {""}
         plain = {re.sub(r"[^a-z0-9]", "", name.lower()) for name in names}
         keys = [name.lower() for _, name, _ in sorted(said.keys)]
+        if keys and re.fullmatch(rf"(?i){INDEX}", said.name):  # a number is no name
+            return (
+                all(
+                    name in (index.partition_types if side == "partition" else index.sort_types)
+                    for side, name, _ in said.keys
+                )
+                or re.sub(r"[^a-z0-9]", "", index.name.lower()) in plain
+            )
         return re.sub(r"[^a-z0-9]", "", index.name.lower()) in plain or (
             len(keys) == len(index.key_attributes)
             and keys == [name.lower() for name in index.key_attributes]

@@ -44,8 +44,9 @@ _INDEX_LEAD = re.compile(
 )
 """A heading or an item that names an index: `GSI: OrdersByDate`, `email-index (optional)`."""
 _SENTENCE = re.compile(
-    r"(?i)(?:(?:why|how|what|when|where)\s|avoid\w*\s|add\w* the|creat\w+ (?:an?|the)|prevent\w*"
-    r"|regardless|the following|all items|current state)\b.*|.*[?.]$"
+    r"(?i)(?:(?:why|how|what|when|where|if)\s|avoid\w*\s|add\w* the|prevent\w*"
+    r"|creat\w+ (?:an?|the|tables?)\b|keep this|use this|regardless|the following|all items"
+    r"|current state)\b.*|.*[?.]$"
 )
 """What announces an explanation, and names nothing."""
 TITLED_INDEX = re.compile(
@@ -251,8 +252,11 @@ def table_name(heading: str) -> str:
         for span in codes(heading)
         if re.fullmatch(r"[\w.${}<>-]{3,}", span) and not re.fullmatch(rf"(?i){INDEX}", span)
     ]
-    if spans and (
-        _TABLE_WORD.search(heading) or re.fullmatch(r"\W*(?:\d[\d.)]*\s*)?`[^`]+`.*", heading)
+    typed = re.search(r"(?i)\((?:string|number|boolean|list|map|binary|set)\b", heading)
+    if (
+        spans
+        and not typed
+        and (_TABLE_WORD.search(heading) or re.fullmatch(r"\W*(?:\d[\d.)]*\s*)?`[^`]+`.*", heading))
     ):
         return spans[0]
     found = re.search(

@@ -230,6 +230,27 @@ def test_each_table_is_compared_with_the_one_of_its_name(
     ]
 
 
+def test_an_index_told_by_its_number_is_that_of_its_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document, design = tmp_path / "DESIGN.md", tmp_path / "shop.yaml"
+    tables = {
+        name: {"key": ["id"], "indexes": {f"by-{key}": {"key": [key, "day"]}}}
+        for name, key in (("orders", "shop"), ("bills", "payer"))
+    }
+    design.write_text(json.dumps({"design": "shop", "tables": tables}))
+    document.write_text(
+        "# Shop\n"
+        + "".join(
+            f"\n## Table: `{name}`\n- **Partition key**: `id`\n\n#### GSI 1: `by-{key}`\n"
+            f"- **Partition key**: `{key}`\n- **Sort key**: `day`\n"
+            for name, key in (("orders", "shop"), ("bills", "payer"))
+        )
+    )
+    assert main(["docs", str(design), "--check", str(document), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["findings"] == []
+
+
 def test_a_table_that_nobody_documented_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -833,6 +833,9 @@ def test_the_only_table_is_one_table_whatever_section_tells_its_key() -> None:
 - **Table name**: `etl_jobs`
 - **Partition key**: `jobId` (String)
 - **Sort key**: `status` (String)
+
+1. **Create table:**
+   - Partition key: `jobId` (String)
 """
     schema = design_of(text, "jobs.md").schema
     assert [(table.name, table.key_text) for table in schema.tables] == [

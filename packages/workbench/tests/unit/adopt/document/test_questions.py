@@ -83,12 +83,15 @@ def test_a_drafted_design_is_accepted_by_check() -> None:
         "## Table: `orders`\n\n| Pattern | Operation | Key |\n|---|---|---|\n"
         "| Create order | PutItem | PK: orderId |\n",
         "### Why keys?\n- `PK = USER#{userId}`\n",
+        "### `colour` (String, required)\n- **Format:** a name\n",
     ],
-    ids=["examples", "a password's hash", "an index", "operations", "a question"],
+    ids=["examples", "a password's hash", "an index", "operations", "a question", "an attribute"],
 )
 def test_what_is_no_key_adds_no_entity(text: str) -> None:
     known = "# Shop\n\n| Entity | PK | SK |\n|---|---|---|\n| Order | `ORDER#<id>` | META |\n\n"
-    assert [e.name for e in design_of(known + text, "shop.md").schema.entities] == ["Order"]
+    schema = design_of(known + text, "shop.md").schema
+    assert [e.name for e in schema.entities] == ["Order"]
+    assert "colour" not in schema.tables[0].name
 
 
 def test_words_in_a_key_column_are_values_and_asked() -> None:
