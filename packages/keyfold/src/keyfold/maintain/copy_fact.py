@@ -49,7 +49,7 @@ class CopyFact:
         return made.model_copy(update=given) if given else made
 
     @cached_property
-    def held(self) -> dict[str, Any]:
+    def as_stored(self) -> dict[str, Any]:
         """The values as the copy has them: its validators and marks may change them."""
         given = self.values | self.target
         return given if self.alike else {name: getattr(self.item, name) for name in given}
@@ -88,7 +88,7 @@ class CopyFact:
         if self.values == before.values and self.target == before.target:
             return
         spec = self.entity.__spec__
-        now, then = self.held, before.held
+        now, then = self.as_stored, before.as_stored
         differing = {name for name, value in now.items() if then[name] != value}
         for placement in spec.placements.values():
             if placement.fields & differing:
@@ -111,7 +111,7 @@ class CopyFact:
 
     def _whole(self) -> Iterator[tuple[str, Change]]:
         own = self.entity.__spec__.key.address
-        return ((name, _set(value)) for name, value in self.held.items() if name not in own)
+        return ((name, _set(value)) for name, value in self.as_stored.items() if name not in own)
 
 
 def _set(value: Any) -> Change:

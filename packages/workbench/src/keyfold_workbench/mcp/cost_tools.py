@@ -10,7 +10,7 @@ from keyfold.design.schema import Schema
 from keyfold_workbench.advise import advise, report
 from keyfold_workbench.cost import Workload, bill, known_workload, loads, render_report
 from keyfold_workbench.cost.bill_json import as_json
-from keyfold_workbench.mcp.tool import Answer, Excerpt, excerpt, fitting, tool
+from keyfold_workbench.mcp.tool import Excerpt, ToolAnswer, excerpt, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
 
 LINES = 8
@@ -21,7 +21,7 @@ Part = Literal[
 ]
 
 
-class MonthlyCost(Answer):
+class MonthlyCost(ToolAnswer):
     """A bill: its sums and dearest lines, or one part of it in full."""
 
     design: str

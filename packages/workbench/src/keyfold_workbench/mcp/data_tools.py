@@ -22,7 +22,7 @@ from keyfold.review.worst_case import worst_case_sentence
 from keyfold.runtime import batch
 from keyfold.settings import nearest
 from keyfold_engine.clients.recorder import RecordedClient
-from keyfold_workbench.mcp.tool import Answer, fitting, tool
+from keyfold_workbench.mcp.tool import ToolAnswer, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
 
 MOST_ITEMS = 50
@@ -42,7 +42,7 @@ class RequestMade(BaseModel):
     searched_bytes: float = Field(0.0, description="What a vector search looked at.")
 
 
-class ItemsRead(Answer):
+class ItemsRead(ToolAnswer):
     """Items, and what reading them cost."""
 
     note: str = DATA_NOTE
@@ -65,7 +65,7 @@ class DriftFound(BaseModel):
     found: Any
 
 
-class Verification(Answer):
+class Verification(ToolAnswer):
     """The result of a verification."""
 
     clean: bool
@@ -76,7 +76,7 @@ class Verification(Answer):
     data: list[DriftFound] = Field(description="The first of what differs.")
 
 
-class ExplainedPattern(Answer):
+class ExplainedPattern(ToolAnswer):
     """A pattern and its request; what it does not have is left out."""
 
     model_config = ConfigDict(extra="allow")

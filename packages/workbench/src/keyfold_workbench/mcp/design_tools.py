@@ -19,7 +19,7 @@ from keyfold.review.draft.python import declaration
 from keyfold.settings import nearest
 from keyfold_workbench import infra
 from keyfold_workbench.mcp.language import Topic, chapter
-from keyfold_workbench.mcp.tool import Answer, Excerpt, excerpt, fitting, tool
+from keyfold_workbench.mcp.tool import Excerpt, ToolAnswer, excerpt, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
 
 Target = Literal["cloudformation", "terraform", "cdk", "boto3", "iam", "python"]
@@ -36,7 +36,7 @@ class FoundProblem(BaseModel):
     place: str
 
 
-class CheckedDesign(Answer):
+class CheckedDesign(ToolAnswer):
     """The reviewer's result for a design."""
 
     design: str
@@ -46,7 +46,7 @@ class CheckedDesign(Answer):
     silenced: int = Field(description="Findings that the design accepts, with a reason each.")
 
 
-class TriedChange(Answer):
+class TriedChange(ToolAnswer):
     """The effects of a changed design."""
 
     new_findings: list[FoundProblem]

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from keyfold.errors import KeyfoldError
 from keyfold_workbench.adopt.document.statements import DocumentReading
-from keyfold_workbench.mcp.tool import Answer, Excerpt, excerpt, fitting, tool
+from keyfold_workbench.mcp.tool import Excerpt, ToolAnswer, excerpt, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
 
 
@@ -19,7 +19,7 @@ class DocumentLine(BaseModel):
     questions: list[str]
 
 
-class ReadDocument(Answer):
+class ReadDocument(ToolAnswer):
     """What a design document says, line by line, and the design file made of it."""
 
     lines: list[DocumentLine]
@@ -27,7 +27,7 @@ class ReadDocument(Answer):
     design: Excerpt
 
 
-class AnsweredDocument(Answer):
+class AnsweredDocument(ToolAnswer):
     """A document with an answer in it."""
 
     text: str

@@ -12,11 +12,11 @@ from keyfold.migrations.diff import diff
 from keyfold.migrations.plan import draft
 from keyfold.migrations.plan_file import PLANS
 from keyfold.settings import nearest
-from keyfold_workbench.mcp.tool import Answer, Excerpt, excerpt, fitting, tool
+from keyfold_workbench.mcp.tool import Excerpt, ToolAnswer, excerpt, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
 
 
-class DraftedPlan(Answer):
+class DraftedPlan(ToolAnswer):
     """A plan as a YAML file; nothing was saved."""
 
     changes: list[str]
@@ -40,7 +40,7 @@ class PlanStatus(BaseModel):
     steps: list[str]
 
 
-class PlanStatuses(Answer):
+class PlanStatuses(ToolAnswer):
     """The state of the plans."""
 
     plans: list[PlanStatus]

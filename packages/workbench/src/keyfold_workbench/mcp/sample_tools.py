@@ -12,13 +12,13 @@ from keyfold.errors import AlreadyExists, KeyfoldError
 from keyfold.review.draft.declarations import declarations_of
 from keyfold.rows.item_writer import put
 from keyfold_workbench.adopt.made_items import ItemMaker
-from keyfold_workbench.mcp.tool import Answer, fitting, tool
+from keyfold_workbench.mcp.tool import ToolAnswer, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
 
 MOST_MADE = 50
 
 
-class MadeItems(Answer):
+class MadeItems(ToolAnswer):
     """Generated items; they are not stored."""
 
     items: list[dict[str, Any]] = Field(description="Each with its entity, typed, by field.")
@@ -26,7 +26,7 @@ class MadeItems(Answer):
     next_offset: int | None = Field(None, description="The next item; null at the end.")
 
 
-class StoredItems(Answer):
+class StoredItems(ToolAnswer):
     """Generated items now in the tables, with all their consequences."""
 
     stored: int

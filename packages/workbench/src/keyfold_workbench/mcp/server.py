@@ -21,7 +21,7 @@ from keyfold_workbench.mcp.design_tools import DesignTools
 from keyfold_workbench.mcp.draft_tools import DraftTools
 from keyfold_workbench.mcp.migration_tools import MigrationTools
 from keyfold_workbench.mcp.sample_tools import SampleTools
-from keyfold_workbench.mcp.tool import Answer, Promise, tools_of
+from keyfold_workbench.mcp.tool import Promise, ToolAnswer, tools_of
 from keyfold_workbench.mcp.workspace import Workspace
 from keyfold_workbench.mcp.write_tools import WriteTools
 
@@ -84,7 +84,7 @@ def _answering(function: Callable[..., Any], then: str) -> Callable[..., Any]:
     @wraps(function)
     def answer(*given: Any, **named: Any) -> Any:
         try:
-            made: Answer = function(*given, **named)
+            made: ToolAnswer = function(*given, **named)
             return made if made.next else made.model_copy(update={"next": then})
         except KeyfoldError as error:
             raise ToolError(str(error)) from None

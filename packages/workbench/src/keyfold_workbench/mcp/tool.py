@@ -56,13 +56,13 @@ def tools_of(group: object) -> Iterator[tuple[Callable[..., Any], Promise]]:
             yield getattr(group, name), promise
 
 
-class Answer(BaseModel):
+class ToolAnswer(BaseModel):
     """What a tool returns."""
 
     next: str = Field(default="", description="What to do next.")
 
 
-class Excerpt(Answer):
+class Excerpt(ToolAnswer):
     """A part of a text."""
 
     text: str

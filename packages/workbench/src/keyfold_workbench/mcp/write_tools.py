@@ -16,7 +16,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.runtime import Db, Intent, transaction
 from keyfold.runtime.planned_write import PlannedWrite, send_write
 from keyfold.settings import nearest
-from keyfold_workbench.mcp.tool import Answer, fitting, tool
+from keyfold_workbench.mcp.tool import ToolAnswer, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
 from keyfold_workbench.studio.items import ItemReader
 from keyfold_workbench.studio.outline import OutlineStep, outline_on
@@ -25,7 +25,7 @@ Verb = Literal["create", "update", "delete"]
 PLANS_KEPT = 20
 
 
-class ItemChange(BaseModel):
+class PlannedItem(BaseModel):
     """What a write does to one item."""
 
     action: str
@@ -34,12 +34,12 @@ class ItemChange(BaseModel):
     condition: str
 
 
-class WritePlan(Answer):
+class WritePlan(ToolAnswer):
     """What a write would do, and send."""
 
     plan: str = Field(description="Give it to send_write to send this.")
     operation: str
-    items: list[ItemChange]
+    items: list[PlannedItem]
     left_out: int = Field(0, description="Items beyond these: ask with detail.")
     request: dict[str, Any] | None = Field(None, description="The whole request, with detail.")
     units_written: float
@@ -47,7 +47,7 @@ class WritePlan(Answer):
     units_read: float
 
 
-class WriteSent(Answer):
+class WriteSent(ToolAnswer):
     """The result of a write."""
 
     operation: str
@@ -113,9 +113,9 @@ class WriteTools:
             return WriteSent(operation=sent.operation, units=client.units)
 
 
-def _change(step: OutlineStep) -> ItemChange:
+def _change(step: OutlineStep) -> PlannedItem:
     key = " ".join(str(next(iter(value.values()))) for value in step.key.values())
-    return ItemChange(
+    return PlannedItem(
         action=step.action,
         item=f"{step.table.name} {key}",
         changes=[

@@ -21,7 +21,7 @@ from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import plural, size, type_words, units
 from keyfold_workbench.studio.parts import banner, fields, link, state
 from keyfold_workbench.studio.request_text import wire_json
-from keyfold_workbench.studio.value import shown
+from keyfold_workbench.studio.value import value_tree
 from keyfold_workbench.studio.view import PageView, shortened
 
 
@@ -124,7 +124,7 @@ def _problem(view: PageView, item: KnownItem, family: Family) -> Child:
 
 def _fields(view: PageView, item: KnownItem) -> Html:
     if item.entity is None:
-        rows = ((name, _shown(view, item, name)) for name in sorted(item.wire))
+        rows = ((name, _value(view, item, name)) for name in sorted(item.wire))
         return el("div", fields(rows), class_="links fieldset")
     copy = item.entity.copy
     copied = set(copy.fields) if copy is not None else set()
@@ -143,7 +143,7 @@ def _fields(view: PageView, item: KnownItem) -> Html:
     extra = sorted(set(item.wire) - declared - keys - {item.table.type_attribute})
     if extra:
         more.append(el("h3", "Not declared"))
-        more.append(fields((name, _shown(view, item, name)) for name in extra))
+        more.append(fields((name, _value(view, item, name)) for name in extra))
     return el("div", fields(_rows(view, item, own)), *more, class_="links fieldset")
 
 
@@ -165,11 +165,11 @@ def value_of(view: PageView, item: KnownItem, attribute: AttributeSchema) -> Chi
     value = item.values.get(attribute.field)
     stored = item.wire.get(attribute.name, {})
     if (not isinstance(value, str | list) and stored) or stored.keys() & {"B", "BS"}:
-        return _shown(view, item, attribute.name, attribute)
+        return _value(view, item, attribute.name, attribute)
     values: list[Any] = value if isinstance(value, list) else [value]
     if not all(isinstance(one, str) for one in values):
         if attribute.name in item.wire:
-            return _shown(view, item, attribute.name, attribute)
+            return _value(view, item, attribute.name, attribute)
         return value_text(value, attribute)
     links = [_reference(view, item, attribute.field, one) for one in values]
     if not any(links):
@@ -180,11 +180,11 @@ def value_of(view: PageView, item: KnownItem, attribute: AttributeSchema) -> Chi
     return text(*out)
 
 
-def _shown(
+def _value(
     view: PageView, item: KnownItem, name: str, attribute: AttributeSchema | None = None
 ) -> Html:
     place = {"table": item.table.name, "pk": item.partition, "sk": item.sort}
-    return shown(item.wire[name], attribute, view.at("value", **place, name=name))
+    return value_tree(item.wire[name], attribute, view.at("value", **place, name=name))
 
 
 def _reference(view: PageView, item: KnownItem, field: str, value: str) -> Html | None:

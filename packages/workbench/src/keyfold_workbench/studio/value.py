@@ -34,7 +34,7 @@ BEGINS: Final = (
 )
 
 
-def shown(value: Mapping[str, Any], attribute: AttributeSchema | None, download: str) -> Html:
+def value_tree(value: Mapping[str, Any], attribute: AttributeSchema | None, download: str) -> Html:
     """A wire value; `download` is where the bytes of a binary are."""
     ((kind, content),) = value.items()
     if kind in ("M", "L") and content:
