@@ -74,3 +74,11 @@ def test_without_a_workload_the_headline_says_what_is_assumed(
     (tmp_path / "workload.yaml").write_text(BUSY)
     assert main(["cost", str(file)]) == 0
     assert "Assumed: every call" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["gg_core", "inviter", "search_room", "tamafriends", "sellers"])
+def test_every_write_of_a_system_is_priced_with_what_follows(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cost", f"keyfold_systems.{name}.design:design", "--format", "json"]) == 0
+    assert "without what follows" not in capsys.readouterr().out

@@ -155,6 +155,8 @@ class SampleDesign:
                 yield (each.target, each.writes[-1]), int
             if each.sums:
                 yield (each.source, each.sums), int
+            if each.stamps:
+                yield (each.target, each.stamps), datetime
             if each.fact == "copy" and (listed := listed_in(self.schema, each)):
                 yield (each.source, listed), tuple[str, ...]
         for feed in self.schema.feeds:
@@ -225,6 +227,9 @@ class SampleDesign:
                 body[python_name(name)] = 0
             if kind is datetime and entity.ttl and names.get(name, name) == entity.ttl.attribute:
                 marks.append(Ttl())
+            if any((each.target, each.stamps) == (entity.name, name) for each in self.follows):
+                kind = datetime | None
+                body[python_name(name)] = None
             if pairs.get(name, name) != name:
                 marks.append(From(python_name(pairs[name])))
             hints[python_name(name)] = Annotated[(kind, *marks)]
