@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from keyfold import Db
-from keyfold.errors import InternalFailure, NotFound, StreamError
+from keyfold.errors import InternalFailure, NotFound, StreamError, ValidationError
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow, Invoke
 from keyfold.streams import AsyncConsumer, Consumer, ConsumerOptions, Event, Queue, forget, waiting
@@ -150,7 +150,7 @@ class Breaking(EmbeddedClient):
     def call(self, operation: str, request: Any) -> dict[str, Any]:
         if self.left and operation == "Query" and "OUTBOX" in str(request):
             self.left -= 1
-            raise InternalFailure("not now")
+            raise InternalFailure("not now") if self.left else ValidationError("not so")
         return super().call(operation, request)
 
 
