@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from typing import Final
 
 from keyfold.design.entity import Entity
 from keyfold.errors import (
@@ -30,6 +32,9 @@ from keyfold_workbench.studio.plan import CONFLICTS, later_panel, no_plan, plan_
 from keyfold_workbench.studio.shape import EACH, boxes
 from keyfold_workbench.studio.view import PageMissing, PageView
 from keyfold_workbench.studio.widget import field_widget
+
+PLAN_SECONDS: Final = 600
+"""How long a plan's times are those that are sent."""
 
 
 def edit(view: PageView) -> Html:
@@ -80,10 +85,10 @@ def send_plan(view: PageView) -> Html:
     if not intents:
         return _page(view, draft, planned=True)
     try:
-        made = outline(view.system, intents)
+        made = outline(view.system, intents, _planned_at(view))
         if made.planned.digest != view.form.get("digest"):
             return _page(view, draft, planned=True, note="The plan changed since you saw it.")
-        sent = send(view.system, made.planned)
+        sent = send(view.system, made)
     except TransportError:
         raise
     except CONFLICTS as problem:
@@ -94,6 +99,15 @@ def send_plan(view: PageView) -> Html:
     items = plural(len(made.steps), "item")
     done = f"Sent: {items} in {sent.operation}, {unit_words(sent.units)}."
     return _sent_page(view, draft, made, done)
+
+
+def _planned_at(view: PageView) -> float | None:
+    """When the plan was shown, unless that is too long ago to be written as now."""
+    try:
+        at = float(view.form.get("at", ""))
+    except ValueError:
+        return None
+    return at if 0 <= time.time() - at <= PLAN_SECONDS else None
 
 
 def _page(

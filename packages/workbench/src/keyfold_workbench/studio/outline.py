@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from keyfold.design.schema import TableSchema
@@ -18,7 +18,7 @@ from keyfold.runtime.intent import Intent
 from keyfold.runtime.planned_write import PlannedWrite, plan_write, send_write
 from keyfold_engine.clients import Client, connect
 from keyfold_engine.clients.recorder import RecordedClient, SentRequest
-from keyfold_engine.clock import SystemClock
+from keyfold_engine.clock import ManualClock, SystemClock
 from keyfold_workbench.studio.items import ItemReader, KnownItem, WireItem, plain, value_text
 from keyfold_workbench.studio.system import StudioSystem
 
@@ -64,6 +64,8 @@ class WriteOutline:
 
     planned: PlannedWrite
     steps: tuple[OutlineStep, ...] = ()
+    at: float = 0.0
+    """The time by which it was planned, in seconds since the epoch: what is sent says the same."""
 
     @property
     def table_units(self) -> float:
@@ -74,13 +76,16 @@ class WriteOutline:
         return sum(step.index_units for step in self.steps)
 
 
-def outline(system: StudioSystem, intents: Sequence[Intent]) -> WriteOutline:
-    """What writing these would do. Nothing is sent."""
+def outline(
+    system: StudioSystem, intents: Sequence[Intent], at: float | None = None
+) -> WriteOutline:
+    """What writing these would do, now or as it was planned. Nothing is sent."""
     client = RecordedClient(system.client)
-    db = system.open(client)
+    at = round(SystemClock().now(), 6) if at is None else at
+    db = system.open(client, ManualClock(at))
     assert db is not None, "only a design that runs is written through"
     assert system.design is not None, "it has been opened"
-    return outline_on(db, client, system.design, system.reader, intents)
+    return replace(outline_on(db, client, system.design, system.reader, intents), at=at)
 
 
 def outline_on(
@@ -171,12 +176,12 @@ def _sentence(body: Mapping[str, Any], table: TableSchema) -> str:
     return f"only if {', '.join(said)}"
 
 
-def send(system: StudioSystem, planned: PlannedWrite) -> SentRequest:
-    """Send what was shown."""
+def send(system: StudioSystem, made: WriteOutline) -> SentRequest:
+    """Send what was shown, with the times that it showed."""
     client = RecordedClient(system.client, writes=True)
-    db = system.open(client)
+    db = system.open(client, ManualClock(made.at))
     assert db is not None, "only a design that runs is written through"
-    sent = send_write(db, client, planned)
+    sent = send_write(db, client, made.planned)
     system.survey.forget()
     return sent
 

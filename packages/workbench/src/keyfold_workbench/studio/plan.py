@@ -71,6 +71,7 @@ def _plan_panel(view: PageView, draft: ItemDraft, made: WriteOutline) -> Html:
         hidden_boxes(draft.given),
         el("input", type="hidden", name="verb", value=draft.verb),
         el("input", type="hidden", name="digest", value=made.planned.digest),
+        el("input", type="hidden", name="at", value=f"{made.at:.6f}"),
         el(
             "button", f"Send {words} ", el("kbd", "⌘⏎"), class_="btn main", type="submit", id="send"
         ),

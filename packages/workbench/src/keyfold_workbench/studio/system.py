@@ -16,6 +16,7 @@ from keyfold.review.check import Review, check
 from keyfold.runtime import Db, Design
 from keyfold.streams import StreamStatus, status
 from keyfold_engine.clients.protocol import Client
+from keyfold_engine.clock import Clock
 from keyfold_workbench.advise import Advice
 from keyfold_workbench.cost import Bill, Workload, bill
 from keyfold_workbench.studio.change_log import ChangeLog
@@ -133,12 +134,13 @@ class StudioSystem:
     def bill(self) -> Bill | None:
         return None if self.workload is None else bill(self.stated, self.workload)
 
-    def open(self, client: Client | None = None) -> Db | None:
+    def open(self, client: Client | None = None, clock: Clock | None = None) -> Db | None:
         """The typed handle, on the system's client or one that watches it."""
         if self.design is None:
             return None
         return self.design.open(
             client or self.client,
+            clock=clock,
             table_prefix=self.table_prefix,
             table_names=self.table_names,
             create_tables=False,
