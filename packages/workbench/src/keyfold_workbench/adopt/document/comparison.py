@@ -68,6 +68,10 @@ class _Comparison:
         self.reading, self.schema = reading, schema
         after = {words_of(_about(s)) for s in reading.statements if s.state == "after"}
         self._past = after if any(s.state == "after" for s in reading.statements) else set()
+        self._numbers = {s.side.index for s in reading.statements if isinstance(s, KeyStatement)}
+        self._numbers -= {"", "*"}
+        told = [s for s in reading.statements if isinstance(s, IndexStatement)]
+        self._told_indexes = {"", *(s.number or s.name for s in told)}
         self._keys: dict[str, list[KeyStatement]] = {}
         for s in reading.statements:
             if isinstance(s, KeyStatement) and not s.side.index and not s.key.example:
@@ -101,7 +105,8 @@ class _Comparison:
             title = said.table or said.entity
             yield self._key_attribute(said, title, said.side.side, said.side.attribute)
         elif not self.schema.entities:
-            return
+            if isinstance(said, KeyStatement):
+                yield from self._key_name(said)
         elif isinstance(said, KeyStatement) and said.notation != "an example item":
             if said.key.example:
                 return
@@ -229,6 +234,31 @@ class _Comparison:
         message = f"The {side} key is {name} in the document; the design has {known}."
         return Compared("differs", said.line, f"{title or 'table'}.{side}", message)
 
+    def _key_name(self, said: KeyStatement) -> Iterator[Compared]:
+        """The attribute of a template beside tables alone: `GSI2PK` of an index that is not there.
+
+        PK and GSI1PK may also stand for keys of other names, so nothing is said to differ unless
+        the document has more indexes than there are.
+        """
+        name, side = _letters(said.side.attribute), said.side.side
+        tables = self._tables(said.table)
+        indexes = [index for table in tables for index in table.indexes]
+        owned = [table.partition if side == "partition" else table.sort for table in tables]
+        if said.side.index:
+            owned = [
+                key
+                for index in indexes
+                for key in (index.partition_types if side == "partition" else index.sort_types)
+            ]
+        if name and name in {_letters(each or "") for each in owned}:
+            yield Compared("agrees", said.line, said.side.attribute)
+        elif (
+            name and said.side.index not in self._told_indexes and len(self._numbers) > len(indexes)
+        ):
+            known = ", ".join(sorted({index.name for index in indexes})) or "none"
+            message = f"No index has the {side} key {said.side.attribute}; the indexes are {known}."
+            yield Compared("said of nothing", said.line, said.side.attribute, message)
+
     def _index(self, said: IndexStatement) -> Iterator[Compared]:
         indexes = [(table, index) for table in self._tables(said.table) for index in table.indexes]
         same = [index for _, index in indexes if self._same_index(said, index)]
@@ -333,6 +363,11 @@ class _Comparison:
             said.name,
             f"{said.name}: no pattern of the design reads {told}.",
         )
+
+
+def _letters(name: str) -> str:
+    """A name without its notation: GSI1PK is gsi1_pk."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def can_be_same(said: WrittenKey, stored: str) -> bool:

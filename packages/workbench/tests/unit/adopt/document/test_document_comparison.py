@@ -118,6 +118,21 @@ def test_a_difference_ends_with_1_and_a_known_one_with_0(
     assert main(["docs", design, "--check", document, "--baseline", baseline]) == 0
 
 
+def test_keys_of_an_index_that_is_not_deployed_are_told(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    template = tmp_path / "template.yaml"
+    template.write_text(TEMPLATE)
+    change(files, "- TTL attribute: `expires`\n", "")
+    assert main(["docs", "--check", files[0], "--against", str(template), "--format", "json"]) == 1
+    told = capsys.readouterr()
+    assert [each["message"] for each in json.loads(told.out)["findings"]] == [
+        "No index has the partition key GSI1PK; the indexes are none.",
+        "No index has the sort key GSI1SK; the indexes are none.",
+    ]
+    assert "2 statements agree" in told.err
+
+
 def test_a_template_is_enough(
     files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
