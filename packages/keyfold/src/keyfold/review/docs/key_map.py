@@ -83,7 +83,7 @@ def _list(
     heads = [mono_width(partition) + 24 for partition in placed]
     width = max([180.0, key_at + max(sorts, default=0) + 12, *heads])
     drawing.text(x, y + 12, title.name, "name")
-    drawing.text(x + sans_width(title.name) * 1.2 + 10, y + 12, title.attributes, "mono soft")
+    drawing.text(x + sans_width(title.name) * 1.35 + 12, y + 12, title.attributes, "mono soft")
     y += 22
     rows: list[tuple[str, _Row]] = []
     for partition, entities in placed.items():
