@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from bench.harness import Outcome, Row
+from bench.peers import versions
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
@@ -36,6 +37,8 @@ def write(measured: Sequence[Outcome], command: str, cases: Collection[str]) -> 
     }
     (RESULTS / "latest.json").write_text(json.dumps(document, indent=1) + "\n")
     made = [f"- {case}: `{by}`, {machines[case]}" for case, by in sorted(commands.items())]
+    peers = ", ".join(f"{name} {version}" for name, version in sorted(versions().items()))
+    made.append(f"- peers: {peers}")
     text = "\n".join(["# Benchmarks", "", *made, "", table(outcomes), ""])
     (RESULTS / "latest.md").write_text(text)
     short = [outcome for outcome in outcomes if outcome.in_readme][:README_ROWS]
@@ -98,7 +101,8 @@ def goals(outcomes: Sequence[Outcome]) -> str:
 
 
 def _time(row: Row) -> str:
-    return f"{row.median / 1000:,.1f} ms" if row.median >= 10_000 else f"{row.median:,.1f} µs"
+    shown = f"{row.median / 1000:,.1f} ms" if row.median >= 10_000 else f"{row.median:,.1f} µs"
+    return f"{shown} ±{50 * row.spread:.0f}%"
 
 
 def _into(page: Path, lines: str) -> None:
