@@ -20,7 +20,7 @@ EVERY_SECONDS: Final = 1.5
 
 
 @dataclass(frozen=True)
-class ItemChange:
+class StreamedChange:
     """A record of a stream."""
 
     at: float
@@ -50,12 +50,12 @@ class ChangeLog:
     tables: Mapping[str, TableSchema]
     """By physical name."""
     reader: ItemReader
-    _kept: deque[ItemChange] = field(default_factory=lambda: deque(maxlen=SHOWN))
+    _kept: deque[StreamedChange] = field(default_factory=lambda: deque(maxlen=SHOWN))
     _shards: dict[tuple[str, str], tuple[TableSchema, ShardRecords]] = field(default_factory=dict)
     _read: float = float("-inf")
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def look(self) -> list[ItemChange]:
+    def look(self) -> list[StreamedChange]:
         """The newest first; reading goes on with the next look."""
         with self._lock:
             now = time.monotonic()
@@ -93,7 +93,7 @@ class ChangeLog:
                     run_by(self.call, records.seek())
                     self._shards[stream, shard] = table, records
 
-    def _changes(self, table: TableSchema, records: list[WireRecord]) -> Iterator[ItemChange]:
+    def _changes(self, table: TableSchema, records: list[WireRecord]) -> Iterator[StreamedChange]:
         for record in records:
             body = record["dynamodb"]
             sides = [body.get(name) for name in ("OldImage", "NewImage")]
@@ -102,4 +102,4 @@ class ChangeLog:
             old, new = (None if one is None else self.reader.read(table, one) for one in sides)
             at = body.get("ApproximateCreationDateTime", 0)
             seconds = at.timestamp() if hasattr(at, "timestamp") else float(at)
-            yield ItemChange(seconds, record["eventName"], old, new)
+            yield StreamedChange(seconds, record["eventName"], old, new)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from keyfold_workbench.studio.change_log import ItemChange
+from keyfold_workbench.studio.change_log import StreamedChange
 from keyfold_workbench.studio.items import plain, value_text
 from keyfold_workbench.studio.markup import Child, Html, el
 from keyfold_workbench.studio.notation import moment
@@ -17,7 +17,7 @@ FIELDS: Final = 4
 DONE: Final = {"INSERT": "created", "MODIFY": "changed", "REMOVE": "deleted"}
 
 
-def changes_panel(view: PageView, changes: list[ItemChange]) -> Html:
+def changes_panel(view: PageView, changes: list[StreamedChange]) -> Html:
     """The newest changes: when, which item, before and after, and what follows."""
     if not changes:
         listed = empty("Nothing yet", "Changes of tables with a stream appear here as they happen.")
@@ -41,14 +41,14 @@ def changes_panel(view: PageView, changes: list[ItemChange]) -> Html:
     return panel("Changes", el("ul", rows, class_="changes"), note="the newest first")
 
 
-def _differences(one: ItemChange) -> Iterator[tuple[str, str | None, str | None]]:
+def _differences(one: StreamedChange) -> Iterator[tuple[str, str | None, str | None]]:
     for name in one.fields[:FIELDS]:
         sides = ((side.wire if side else {}).get(name) for side in (one.old, one.new))
         old, new = (None if value is None else value_text(plain(value)) for value in sides)
         yield name, old, new
 
 
-def _followed(view: PageView, one: ItemChange) -> Child:
+def _followed(view: PageView, one: StreamedChange) -> Child:
     """What the design lets follow from this change, by when."""
     entity = one.item.entity
     if entity is None:
