@@ -122,6 +122,9 @@ def test_the_slowest_sender_goes_when_there_is_no_room(serve: Any) -> None:
     asker = serve(ServerSettings(clients=ClientLimits(held_bytes=2 * MB)))
     with asker.connect() as slow:
         slow.sendall(HEAD % b"PutItem" + b"Content-Length: 2000000\r\n\r\n" + b"x" * 1_900_000)
+        for _ in range(30):
+            # The server reads some of it with each answer, and holds it before others come.
+            asker.raw(get("1"))
         large = post(b"PutItem", b'{"x":"' + b"x" * MB + b'"}')
 
         def is_taken() -> bool:
