@@ -40,6 +40,14 @@ INTERNAL = {"cli", "demo", "engine", "expressions", "values", "errors", "setting
 """Packages that are not part of the API, or have a page of their own."""
 SECRETS_NOTE = "Secrets are read only from the environment, never from a file, and are never shown."
 
+RULES_NOTE = """
+The rules of the design check. Every rule has a stable code, and a page with a wrong and a right
+example. `keyfold check` runs the rules on a design; `keyfold rule Q1` prints a page.
+
+AWS publishes design axioms. [AWS's axioms](aws.md) maps each of them to a rule, or explains why
+there is none.
+"""
+
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", write_pages)
@@ -48,20 +56,29 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def write_pages(app: Sphinx) -> None:
-    pages = {
-        "reference/cli.md": cli_page(),
-        "reference/settings.md": settings_page(),
-        "reference/errors.md": errors_page(),
-        "reference/api.md": api_page(),
-        "reference/messages.md": messages_page(),
-        "reference/source.md": source_page(),
-        "rules/catalogue.inc": rules_catalogue(),
-        **{f"rules/{code}.md": page(code).text for code in RULES},
-    }
-    for name, text in pages.items():
+    for name, text in pages().items():
         path = Path(app.srcdir) / name
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")
+
+
+def pages() -> dict[str, str]:
+    return committed_pages() | {
+        "reference/api.md": api_page(),
+        "reference/messages.md": messages_page(),
+        "reference/source.md": source_page(),
+    }
+
+
+def committed_pages() -> dict[str, str]:
+    """Pages that others link to are in the repository, so that they are read in a clone too."""
+    return {
+        "reference/cli.md": cli_page(),
+        "reference/settings.md": settings_page(),
+        "reference/errors.md": errors_page(),
+        "rules/index.md": rules_page(),
+        **{f"rules/{code}.md": page(code).text for code in RULES},
+    }
 
 
 def write_llms(app: Sphinx, error: Exception | None) -> None:
@@ -169,16 +186,16 @@ def _own_doc(kind: type) -> str:
     return kind.__dict__.get("__doc__") or ""
 
 
-def rules_catalogue() -> str:
+def rules_page() -> str:
     """All rules by family, in the order of their numbers."""
-    parts: list[str] = []
+    parts = ["# Rules", "", inspect.cleandoc(RULES_NOTE), ""]
     for family, (title, _) in FAMILIES.items():
-        parts += [f"## {title}", "", "| | | Severity |", "| --- | --- | --- |"]
+        parts += [f"## {title}", "", "| Rule | What it finds | Severity |", "| --- | --- | --- |"]
         for one in rules([family]):
             parts += [f"| [{one.code}]({one.code}.md) | {one.title} | {one.severity} |"]
-        parts += ["", "```{toctree}", ":hidden:", ""]
-        parts += [*(one.code for one in rules([family])), "```", ""]
-    return "\n".join(parts)
+        parts.append("")
+    ordered = [one.code for family in FAMILIES for one in rules([family])]
+    return "\n".join([*parts, "```{toctree}", ":hidden:", "", "aws", *ordered, "```", ""])
 
 
 def api_page() -> str:

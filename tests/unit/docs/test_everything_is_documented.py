@@ -144,6 +144,15 @@ def reference(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("reference")
 
 
+def test_the_committed_pages_are_as_the_code_is(reference: ModuleType) -> None:
+    stale = [
+        name
+        for name, text in reference.committed_pages().items()
+        if (ROOT / "docs" / name).read_text("utf-8") != text
+    ]
+    assert stale == [], "make docs writes them again"
+
+
 def test_every_name_of_keyfold_has_a_topic() -> None:
     topics = tomllib.loads((ROOT / "docs" / "_ext" / "topics.toml").read_text("utf-8"))
     listed = [name for names in topics.values() for name in names]
