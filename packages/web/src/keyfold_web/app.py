@@ -38,16 +38,15 @@ from keyfold_web.cors import cross_origin
 from keyfold_web.development import DevelopmentTokens, sign_in_routes
 from keyfold_web.dispatch import Dispatch, OperationMetrics
 from keyfold_web.examples import Examples, examples_route
-from keyfold_web.graphql import GraphQLEndpoint, graphql_routes
+from keyfold_web.graphql import graphql_routes
 from keyfold_web.guards import AdminPages, LocalHosts
 from keyfold_web.identity import Identity
 from keyfold_web.middleware import RequestScope
 from keyfold_web.page import PATH as PAGE_PATH
 from keyfold_web.page import ServicePage, page_folder
 from keyfold_web.ratelimit import RateLimit
-from keyfold_web.rest import RestEndpoint, problem_handlers, rest_app
+from keyfold_web.rest import problem_handlers, rest_app
 from keyfold_web.service import Service
-from keyfold_web.shortcut import Paths, Shortcut
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
@@ -115,12 +114,10 @@ def create_app(services: Sequence[Service], settings: ApiSettings | None = None)
             f"two services are named {', '.join(sorted(twice))}.",
             suggestion='Give one another name: class Clubs(Service, name="...").',
         )
-    paths = Paths()
     routes: list[BaseRoute] = []
     for dispatch in dispatches:
-        root, app = f"/{_mount_name(dispatch)}", _service_app(dispatch, tokens, chosen)
-        routes.append(Mount(root, app))
-        _add_paths(paths, root, app)
+        app = _service_app(dispatch, tokens, chosen)
+        routes.append(Mount(f"/{_mount_name(dispatch)}", app))
     routes += _own_routes(services, chosen)
     if chosen.development and isinstance(tokens, DevelopmentTokens):
         titles = {one.name: one.title for one in services}
@@ -128,16 +125,16 @@ def create_app(services: Sequence[Service], settings: ApiSettings | None = None)
         routes += sign_in_routes(tokens, known)
     return Starlette(
         routes=routes,
-        middleware=_middleware(chosen, paths, tokens, names),
+        middleware=_middleware(chosen, tokens, names),
         exception_handlers=problem_handlers(),
         lifespan=_lifespan(dispatches),
     )
 
 
 def _middleware(
-    settings: ApiSettings, paths: Paths, tokens: Tokens | None, names: Sequence[str]
+    settings: ApiSettings, tokens: Tokens | None, names: Sequence[str]
 ) -> list[Middleware]:
-    around = [Middleware(RequestScope), Middleware(Shortcut, paths)]
+    around = [Middleware(RequestScope)]
     if settings.development:
         around.insert(1, Middleware(LocalHosts))
     elif not settings.open_pages:
@@ -206,13 +203,6 @@ def _page(service: type[Service], settings: ApiSettings) -> ServicePage | None:
         has_style=(folder / "page.css").is_file(),
     )
     return ServicePage(folder, frame)
-
-
-def _add_paths(paths: Paths, root: str, app: Starlette) -> None:
-    for route in app.routes:
-        if isinstance(route, Route) and isinstance(route.endpoint, RestEndpoint | GraphQLEndpoint):
-            for verb in route.methods or ():
-                paths.add(verb, f"{root}{route.path}", route.endpoint)
 
 
 def _has_design(service: type[Service]) -> bool:
