@@ -83,18 +83,13 @@ def test_a_demo_user_tries_an_operation_on_the_rest_page(page: Page, site: str) 
     assert '"authorId": "mia"' in page.inner_text(".live-responses-table")
 
 
-@pytest.mark.parametrize(
-    ("place", "script"), [("docs", "swagger-ui-bundle.js"), ("redoc", "redoc.standalone.js")]
-)
-def test_who_you_are_stands_there_before_a_large_script_has_come(
-    page: Page, site: str, place: str, script: str
-) -> None:
+def test_who_you_are_stands_there_before_a_large_script_has_come(page: Page, site: str) -> None:
     sign_in(page, site)
     waiting: list[Route] = []
-    page.route(f"**/{script}", lambda one: waiting.append(one))
-    page.goto(f"{site}/notes/{place}", wait_until="commit")
+    page.route("**/swagger-ui-bundle.js", lambda one: waiting.append(one))
+    page.goto(f"{site}/notes/docs", wait_until="commit")
     expect(page.locator("#who")).to_have_value("mia")
-    page.unroute(f"**/{script}")
+    page.unroute("**/swagger-ui-bundle.js")
     for one in waiting:
         one.continue_()
     expect(page.get_by_text("Notes").first).to_be_visible()
@@ -139,10 +134,14 @@ def test_every_page_has_the_way_back_the_same_name_and_the_chosen_look(
         page.wait_for_url(f"{site}/")
 
 
-def test_the_reference_page_shows_every_operation(page: Page, site: str) -> None:
-    page.goto(f"{site}/notes/redoc")
-    page.wait_for_selector("h2 >> text=Write a note.")
-    page.wait_for_selector("h2 >> text=All notes.")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_the_pages_for_developers(page: Page, site: str, scheme: str) -> None:
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    for place in ("", "sign-in", "notes/docs", "notes/graphql"):
+        page.goto(f"{site}/{place}")
+        page.wait_for_load_state("networkidle")
+        found = Axe().run(page).response["violations"]
+        assert [(one["id"], [n["html"] for n in one["nodes"]]) for one in found] == [], place
 
 
 def test_a_query_is_composed_and_run_on_the_graphql_page(page: Page, site: str) -> None:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
 log = logging.getLogger("keyfold_web")
-_PAGES = ("docs", "redoc", "graphql", "design", "openapi.json")
+_PAGES = ("docs", "graphql", "design", "openapi.json")
 RESERVED_NAMES = (
     "app",
     "assets",
@@ -177,7 +177,6 @@ def _service_app(dispatch: Dispatch, tokens: Tokens | None, settings: ApiSetting
     )
     app.router.routes += [
         page_route("/docs", pages.swagger(shown)),
-        page_route("/redoc", pages.redoc(shown)),
         page_route("/graphql", pages.explorer(shown)),
     ]
     if (examples := settings.examples.get(service.name)) is not None:
@@ -269,7 +268,6 @@ def _links(service: type[Service]) -> list[pages.Link]:
     """The pages of a service, from below its name."""
     links = [
         pages.Link("REST", "docs"),
-        pages.Link("Reference", "redoc"),
         pages.Link("OpenAPI", "openapi.json"),
         pages.Link("GraphQL", "graphql"),
     ]

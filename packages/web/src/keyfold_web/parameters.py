@@ -37,7 +37,7 @@ from keyfold_web.rules import Rule
 
 Place = Literal["path", "query", "body"]
 PATH_CHARACTERS: Final = 1024
-RESERVED_PATHS: Final = ("/app", "/docs", "/redoc", "/openapi.json", "/graphql", "/design")
+RESERVED_PATHS: Final = ("/app", "/docs", "/openapi.json", "/graphql", "/design")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -101,6 +102,7 @@ async def test_a_counted_quest_counts_what_is_done_in_its_scope(
 ) -> None:
     before = await task(world, goal)
     await world.do("ada", "POST", f"/goals/{goal}/tasks/{before}/completion")
+    await asyncio.sleep(0.002)  # times are stored in milliseconds
     links = {"linkedGoalIds": [goal]} if scope == "linked" else {}
     made = await quest(world, kind="quantitative", targetCount=1, countScope=scope, **links)
     path = f"/quests/{made['questId']}/completion"

@@ -15,7 +15,6 @@ from keyfold_web.pages.html import (
     explorer,
     frame_page,
     index,
-    redoc,
     sign_in,
     swagger,
 )
@@ -30,7 +29,6 @@ __all__ = [
     "explorer",
     "frame_page",
     "index",
-    "redoc",
     "sign_in",
     "swagger",
 ]

@@ -74,8 +74,8 @@ def index(
     """The index page: the services and their documentation."""
     cards = "".join(_card(one) for one in systems)
     body = f"""{_top("", (), people, development=development)}
-<header><h1>Services</h1><p>Your DynamoDB design document, running.</p></header>
-<main class="cards">{cards}</main>
+<main><div class="intro"><h1>Services</h1><p>Your DynamoDB design document, running.</p></div>
+<div class="cards">{cards}</div></main>
 <footer><a href="health">health</a> <a href="ready">ready</a>
 <a href="metrics">metrics</a></footer>"""
     return _page("keyfold", body)
@@ -100,13 +100,6 @@ def swagger(service: DocumentedService) -> str:
     return _page(f"{service.title}: REST", body, styles, top=_BELOW)
 
 
-def redoc(service: DocumentedService) -> str:
-    """ReDoc on a service's OpenAPI document."""
-    body = f"""{_service_top(service, "redoc")}<redoc spec-url="openapi.json"></redoc>
-<script src="../assets/redoc.standalone.js" defer></script>"""
-    return _page(f"{service.title}: REST", body, kind="light", top=_BELOW)
-
-
 def explorer(service: DocumentedService) -> str:
     """A page to write and run GraphQL queries, with the schema beside them."""
     body = f"""{_service_top(service, "graphql")}
@@ -117,7 +110,7 @@ def explorer(service: DocumentedService) -> str:
 <button id="stop" hidden>Stop</button>
 <button id="run" class="main">Run <kbd>Ctrl ⏎</kbd></button></header>
 <div class="editor"><pre id="paint" aria-hidden="true"></pre>
-<textarea id="query" spellcheck="false" autofocus role="combobox" aria-expanded="false"
+<textarea id="query" spellcheck="false" autofocus
 aria-controls="offers" aria-autocomplete="list" wrap="off"></textarea>
 <ul id="offers" role="listbox" aria-label="What can stand here" hidden></ul></div>
 <ul id="problems" aria-label="Problems of the query" aria-live="polite" hidden></ul>

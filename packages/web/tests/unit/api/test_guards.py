@@ -12,7 +12,7 @@ from keyfold_web import Service
 from keyfold_web.app import ApiSettings, create_app
 from keyfold_web.development import DevelopmentTokens
 
-PAGES = ("/", "/metrics", "/clubs/docs", "/clubs/redoc", "/clubs/graphql", "/clubs/openapi.json")
+PAGES = ("/", "/metrics", "/clubs/docs", "/clubs/graphql", "/clubs/openapi.json")
 
 
 def client_of(service: Service, settings: ApiSettings, host: str = "api") -> httpx.AsyncClient:

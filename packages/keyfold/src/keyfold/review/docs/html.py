@@ -72,7 +72,8 @@ def _block(block: Block) -> str:
 def _table(table: Grid) -> str:
     kinds = [' class="figure"' if table.is_numeric(n) else "" for n in range(len(table.head))]
     head = "".join(
-        f"<th{kind}>{escape(name)}</th>" for name, kind in zip(table.head, kinds, strict=True)
+        f"<th{kind}>{escape(name)}</th>" if name else "<td></td>"
+        for name, kind in zip(table.head, kinds, strict=True)
     )
     rows = "".join(
         f"<tr>{''.join(_cell(*each) for each in zip(row, kinds, strict=True))}</tr>"

@@ -1,8 +1,7 @@
-"""Scripts and styles: our own, and Swagger UI and ReDoc from an installed package."""
+"""Scripts and styles: our own, and Swagger UI from an installed package."""
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import resources
 from typing import Final
 
@@ -27,7 +26,6 @@ _OURS: Final = {
 _INSTALLED: Final = {
     "swagger-ui-bundle.js": "text/javascript",
     "swagger-ui.css": "text/css",
-    "redoc.standalone.js": "text/javascript",
 }
 
 
@@ -37,14 +35,7 @@ def asset_response(name: str) -> Response:
         content = (resources.files(__name__) / name).read_bytes()
         return Response(content, media_type=_OURS[name])
     if name in _INSTALLED:
-        content = _read_asset(name)
+        content = (resources.files("fastapi_offline") / "static" / name).read_bytes()
         headers = {"cache-control": "max-age=86400"}
         return Response(content, media_type=_INSTALLED[name], headers=headers)
     raise HTTPException(404)
-
-
-@cache
-def _read_asset(name: str) -> bytes:
-    content = (resources.files("fastapi_offline") / "static" / name).read_bytes()
-    # ReDoc would fetch its vendor's logo; pages here load nothing from elsewhere.
-    return content.replace(b"https://cdn.redoc.ly/redoc/logo-mini.svg", b"data:,")

@@ -24,7 +24,16 @@ const root = document.documentElement;
 const dim = () => root.classList.toggle("dark-mode", root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
 new MutationObserver(dim).observe(root, { attributeFilter: ["data-theme"] });
 dim();
+// Swagger UI puts buttons into buttons, offers a choice of one server, and leaves out a level of headings.
+const nothing = () => () => null;
+const words = (_, { React }) => ({ text }) => React.createElement("span", null, text);
+const titled = (Original, { React }) => (given) =>
+  React.createElement(React.Fragment, null, React.createElement("h2", { className: "hide" }, "Operations"), React.createElement(Original, given));
+const accessible = {
+  wrapComponents: { ServersContainer: nothing, CopyToClipboardBtn: nothing, DeepLink: words, operations: titled },
+};
 const ui = SwaggerUIBundle({
+  plugins: [() => accessible],
   spec: filled(spec, known),
   domNode: place,
   deepLinking: true,

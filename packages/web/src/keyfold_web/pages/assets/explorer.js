@@ -369,7 +369,6 @@ function offer(asked) {
   const { word, fit } = offered(box.value.slice(0, box.selectionStart));
   const show = (asked || word || /"$/.test(box.value.slice(0, box.selectionStart))) && fit.length > 0;
   list.hidden = !show;
-  box.setAttribute("aria-expanded", String(Boolean(show)));
   list.replaceChildren(...(show ? fit : []).map(([name, kind], number) => {
     const item = Object.assign(document.createElement("li"), { id: `offer-${number}`, textContent: name.trim() });
     item.setAttribute("role", "option");
