@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -93,7 +94,12 @@ async def test_a_life_from_the_profile_to_the_last_counter(other_server: tuple[s
     post, other = [
         await service.create_post(NewPost(text=text), caller=YUKI) for text in ("One", "Two")
     ]
+
+    async def text_of(post_id: str) -> str:
+        return str((await service.post(post_id, caller=OMAR)).text)
+
     for one in (post, other):
+        await shown(partial(text_of, one.post_id), one.text)
         await service.like(one.post_id, caller=OMAR)
         await service.comment(one.post_id, "Nice.", caller=OMAR)
     with pytest.raises(Conflict):
