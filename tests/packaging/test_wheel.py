@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 import venv
@@ -84,12 +85,15 @@ def test_keyfold_needs_pydantic_and_pyyaml_beside_the_engine(keyfold: Path) -> N
     )
 
 
+INSTALL = "run: pip install --find-links /folder/of/wheels"
+
+
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        ("studio", "keyfold studio needs keyfold-workbench; run: pip install 'keyfold[workbench]'"),
-        ("cost", "keyfold cost needs keyfold-workbench; run: pip install 'keyfold[workbench]'"),
-        ("api", "keyfold api needs keyfold-web; run: pip install 'keyfold[web]'"),
+        ("studio", f"keyfold studio needs keyfold-workbench; {INSTALL} 'keyfold[workbench]'"),
+        ("cost", f"keyfold cost needs keyfold-workbench; {INSTALL} 'keyfold[workbench]'"),
+        ("api", f"keyfold api needs keyfold-web; {INSTALL} 'keyfold[web]'"),
         ("demo", "keyfold demo runs in a clone of keyfold; run `make run` there"),
         ("chek", "unknown command 'chek'; did you mean 'check'?"),
     ],
@@ -131,6 +135,9 @@ def test_a_clone_installs_what_an_extra_names(tmp_path: Path) -> None:
     assert {"keyfold", "keyfold_engine", "keyfold_web"} <= packages(programs)
     assert "keyfold_workbench" not in packages(programs)
     assert "--reload" in run(programs / "keyfold", "api", "--help", cwd=tmp_path)
+    told = refused(programs / "keyfold", "studio", cwd=tmp_path)
+    assert f"pip install {shlex.quote(f'{ROOT}[workbench]')}" in told
+    assert f"make -C {ROOT} run" in refused(programs / "keyfold", "demo", cwd=tmp_path)
 
 
 def test_types_are_shipped(keyfold: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Protocol, cast
@@ -50,10 +50,20 @@ class _Help(argparse.HelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser with a fast help formatter, also for its subcommands."""
+    """A parser with a fast help formatter and a hint at the option meant, also in subcommands."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": _Help, **options})
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """argparse asks the parser of an action too, which knows the action's options."""
+        found, left = super().parse_known_args(args, namespace)
+        if options := [one.partition("=")[0] for one in left if one.startswith("--")]:
+            from keyfold_engine.suggestion import nearest
+
+            known = [name for name in self._option_string_actions if name.startswith("--")]
+            self.error(f"unknown option {options[0]}; {nearest(options[0], known)}")
+        return found, left
 
 
 def _columns() -> int:
@@ -75,8 +85,8 @@ class Program:
     """Titles of the overview, and the commands below each."""
     others: str = ""
     """The group of entry points by which other distributions bring commands."""
-    needs: Mapping[str, str] = field(default_factory=dict)
-    """Of commands that other distributions bring: what to do where they are not installed."""
+    need: Callable[[str], str] | None = None
+    """What to do about a command that another distribution brings, where it is not installed."""
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
         """Run one command and return its exit code."""
@@ -151,7 +161,7 @@ class Program:
             print(f"{self.name} {self.version}")
             return 0
         if name not in self._own() and name not in (names := self.command_names()):
-            if need := self.needs.get(name):
+            if self.need is not None and (need := self.need(name)):
                 raise KeyfoldError(f"{self.name} {name} {need}")
             from keyfold_engine.suggestion import nearest
 

@@ -84,8 +84,17 @@ class Faults:
             ("lose_answer", lose_answer),
             ("replica_conflict", replica_conflict),
         ):
-            if not 0.0 <= value <= 1.0:
-                raise ValueError(f"{name} is a probability between 0 and 1: {value!r}")
+            if not isinstance(value, (int, float)) or not 0 <= value <= 1:
+                raise ValueError(f"{name} is a probability, a number from 0 to 1: {value!r}")
+        match latency:
+            case None:
+                pass
+            case (float() | int() as shortest, float() | int() as longest) if (
+                0 <= shortest <= longest
+            ):
+                pass
+            case _:
+                raise ValueError(f"latency is a (shortest, longest) pair of seconds: {latency!r}")
         from random import Random
 
         self._random = Random(seed)

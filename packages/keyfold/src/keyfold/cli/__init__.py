@@ -34,6 +34,24 @@ PARTS: dict[str, list[str]] = {
 }
 """Commands that other distributions bring, by the extra of keyfold that installs them."""
 
+
+def _need(name: str) -> str:
+    """What to do about a command of a part that is not installed."""
+    from shlex import quote
+
+    from keyfold.hooks import clone, installation
+
+    if name == "demo":
+        if (source := clone()) is None:
+            return "runs in a clone of keyfold; run `make run` there"
+        where = quote(str(source))
+        return f"needs the systems, which pip does not install; run: make -C {where} run"
+    for extra, names in PARTS.items():
+        if name in names:
+            return f"needs keyfold-{extra}; run: {installation(f'keyfold-{extra}')}"
+    return ""
+
+
 PROGRAM = Program(
     "keyfold",
     "Your DynamoDB design document, running.",
@@ -41,12 +59,7 @@ PROGRAM = Program(
     (__name__, "keyfold_engine.commands"),
     GROUPS,
     others="keyfold.commands",
-    needs={"demo": "runs in a clone of keyfold; run `make run` there"}
-    | {
-        name: f"needs keyfold-{extra}; run: pip install 'keyfold[{extra}]'"
-        for extra, names in PARTS.items()
-        for name in names
-    },
+    need=_need,
 )
 main = PROGRAM.main
 command_names = PROGRAM.command_names

@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
                 f"{args.name} is the folder of a new project, without --output and --force; "
                 "to write a declaration, name a design: FILE.yaml or module:name"
             )
-        return _start(Path(args.name))
+        return _start(args.name)
     from keyfold.design.target import load_schema
     from keyfold.review.draft.python import declaration
 
@@ -47,12 +47,15 @@ def _names_design(name: str) -> bool:
     return path.suffix in (".yaml", ".yml", ".json") or ":" in path.name or path.is_file()
 
 
-def _start(folder: Path) -> int:
-    from keyfold.project import local_source, start
+def _start(name: str) -> int:
+    from keyfold.hooks import pip_arguments
+    from keyfold.project import EXTRAS, start
 
-    for path in start(folder):
+    if not name.strip():
+        raise KeyfoldError("name the folder of the new project, as in `keyfold new my-tasks`")
+    for path in start(Path(name)):
         print(path)
-    source = local_source()
-    keyfold = f" KEYFOLD={shlex.quote(source)}" if source else ""
-    print(f"cd {folder} && make run{keyfold}", file=sys.stderr)
+    # The project's Makefile gives these to its shell as they stand.
+    source = " ".join(one.replace(" ", "\\ ") for one in pip_arguments(EXTRAS))
+    print(f"cd {shlex.quote(name)} && make run KEYFOLD={shlex.quote(source)}", file=sys.stderr)
     return 0

@@ -16,6 +16,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.settings import nearest
 
 FILES = (".yaml", ".yml")
+_DOCUMENTS = (".md", ".markdown", ".json")
 
 
 def load_schema(target: str) -> Schema:
@@ -45,7 +46,8 @@ def _module(target: str) -> tuple[ModuleType, str]:
             f"{target!r} is a file; name its module, as {dotted}:{name or 'design'}, from the "
             "directory where Python finds it"
         )
-    if not all(part.isidentifier() for part in module_name.split(".")):
+    document = not name and target.endswith(_DOCUMENTS)
+    if document or not all(part.isidentifier() for part in module_name.split(".")):
         raise KeyfoldError(
             f"{target!r} is not a design: give package.module:design, or a file that ends in .yaml"
         )

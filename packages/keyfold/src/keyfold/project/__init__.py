@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import keyword
 import re
+import sys
 from importlib import metadata, resources
 from pathlib import Path
 from string import Template
-from urllib.parse import unquote, urlsplit
 
 from keyfold.errors import KeyfoldError
 
 TABLE_NAME_CHARACTERS = 3
 """DynamoDB's minimum length of a table name."""
+EXTRAS = "web,workbench,aws"
+"""What a new project uses: its service, its README's commands, its Dockerfile."""
+_PARTS = {"keyfold", "keyfold_engine", "keyfold_web", "keyfold_workbench"}
+_USED = _PARTS | {"pydantic", "pytest", "tests", "migrations"}
+"""Names that a new project imports, or gives to folders of its own."""
 _FILES = {
     "design.py.in": "{package}/design.py",
     "service.py.in": "{package}/service.py",
@@ -34,10 +39,18 @@ def start(folder: Path) -> list[Path]:
     """Write a project into a new or empty directory; returns the files."""
     name = folder.resolve().name
     package = re.sub(r"\W+", "_", name).strip("_").lower()
-    if not package.isidentifier() or len(package) < TABLE_NAME_CHARACTERS:
+    possible = package.isascii() and package.isidentifier()
+    if not possible or len(package) < TABLE_NAME_CHARACTERS:
         raise KeyfoldError(
-            f"{name!r} cannot be a package and a table; begin the folder's name with a letter, and "
-            f"give it at least {TABLE_NAME_CHARACTERS} characters"
+            f"{name!r} cannot be a package and a table; begin the folder's name with a letter from "
+            f"a to z, and give it at least {TABLE_NAME_CHARACTERS} characters"
+        )
+    if keyword.iskeyword(package):
+        raise KeyfoldError(f"{package!r} is a keyword of Python; choose another name")
+    if package in sys.stdlib_module_names or package in _USED:
+        raise KeyfoldError(
+            f"a package {package!r} would hide one of Python's or of the project's own; "
+            "choose another name"
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise KeyfoldError(f"{folder} already exists and is not empty; choose another folder")
@@ -55,13 +68,3 @@ def start(folder: Path) -> list[Path]:
         path.write_text(Template(text).substitute(words), encoding="utf-8")
         written.append(path)
     return written
-
-
-def local_source() -> str:
-    """The words with which pip finds this keyfold again: a clone or wheels; empty for an index."""
-    origin = metadata.distribution("keyfold").read_text("direct_url.json")
-    url = urlsplit(json.loads(origin)["url"] if origin else "")
-    if url.scheme != "file":
-        return ""
-    path = Path(unquote(url.path).replace(" ", "\\ "))
-    return f"--find-links {path.parent}" if path.suffix == ".whl" else f"{path.parents[1]}[web,aws]"

@@ -40,7 +40,7 @@ def keyfold_sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
         options |= marker.kwargs
     try:
         made = Sandbox(**options)  # type: ignore[arg-type]
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise pytest.UsageError(f"@pytest.mark.sandbox: {error}") from error
     with made:
         yield made

@@ -13,6 +13,7 @@ from keyfold.runtime import AsyncDb, Db, Design
 from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine, Faults
+from keyfold_engine.suggestion import nearest
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -46,6 +47,11 @@ class Sandbox:
         index_lag: float | tuple[float, float] | Literal["held"] | None = None,
         **faults: Unpack[FaultOptions],
     ) -> None:
+        known = ("start", "index_lag", *FaultOptions.__annotations__)
+        for name in sorted(faults.keys() - set(known)):
+            raise TypeError(f"unknown argument {name!r}; {nearest(name, known)}")
+        if not isinstance(start, datetime):
+            raise TypeError(f"start is a datetime: {start!r}")
         self.clock = ManualClock(start.timestamp())
         self.engine = Engine.open(
             ":memory:",

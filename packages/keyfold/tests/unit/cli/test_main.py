@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from keyfold import cli
+from keyfold import cli, hooks
 from keyfold.errors import KeyfoldError
 from keyfold_engine.commands import modules_of
 
@@ -49,6 +49,63 @@ def test_a_command_gets_its_arguments_and_its_code_is_the_exit_code(
 def test_an_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["giude"]) == 2
     assert capsys.readouterr().err == "keyfold: unknown command 'giude'; did you mean 'guide'?\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["load", "--tims", "7"], "unknown option --tims; did you mean '--times'?"),
+        (["load", "--tims=7"], "unknown option --tims; did you mean '--times'?"),
+        (["load", "--zzz"], "unknown option --zzz; use one of --help, --times"),
+        (["load", "rest"], "unrecognized arguments: rest"),
+    ],
+)
+def test_an_unknown_option_names_the_nearest(
+    command: types.ModuleType,
+    arguments: list[str],
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(arguments)
+    assert capsys.readouterr().err.endswith(f"keyfold load: error: {sentence}\n")
+
+
+def test_an_unknown_option_of_an_action_names_one_of_that_action(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["migrations", "plan", "--bakend=app.db"])
+    assert "unknown option --bakend; did you mean '--backend'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("clone", "sentence"),
+    [
+        (Path("/a/my clone"), "needs the systems, which pip does not install; run: make -C '/a/my"),
+        (None, "runs in a clone of keyfold; run `make run` there"),
+    ],
+)
+def test_the_demo_says_why_it_cannot_run(
+    monkeypatch: pytest.MonkeyPatch,
+    clone: Path | None,
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(cli.PROGRAM.__class__, "_installed", lambda self: {})
+    monkeypatch.setattr(hooks, "clone", lambda: clone)
+    assert cli.main(["demo"]) == 2
+    assert f"keyfold demo {sentence}" in capsys.readouterr().err
+
+
+def test_a_missing_part_is_installed_from_the_clone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli.PROGRAM.__class__, "_installed", lambda self: {})
+    monkeypatch.setattr(hooks, "clone", lambda: Path("/a/clone"))
+    assert cli.main(["studio"]) == 2
+    sentence = "keyfold studio needs keyfold-workbench; run: pip install '/a/clone[workbench]'\n"
+    assert capsys.readouterr().err == f"keyfold: {sentence}"
 
 
 def test_a_mistake_of_the_user_is_one_line_and_code_2(

@@ -80,6 +80,7 @@ def test_a_module_that_cannot_be_imported_is_named(write: Write, text: str, mess
     ("target", "message"),
     [
         ("some/shop.py:design", "name its module, as some.shop:design"),
+        ("DESIGN.md", "'DESIGN.md' is not a design: give package.module:design"),
         ("no-module:design", "give package.module:design, or a file that ends in .yaml"),
     ],
 )

@@ -140,6 +140,13 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.
     ("marker", "message"),
     [
         ("index_lags=1", "*@pytest.mark.sandbox: *index_lags*"),
+        ("trottle=1.0", "*unknown argument 'trottle'; did you mean 'throttle'?*"),
+        ("faults=1", "*unknown argument 'faults'; use one of conflict, hot_keys, index_lag, *"),
+        ("throttle='much'", "*throttle is a probability, a number from 0 to 1: 'much'*"),
+        ("throttle=2", "*throttle is a probability, a number from 0 to 1: 2*"),
+        ("latency=1", "*latency is a (shortest, longest) pair of seconds: 1*"),
+        ("index_lag='hold'", "*index_lag is seconds, *'hold'*"),
+        ("start='2030'", "*start is a datetime: '2030'*"),
         ("'held'", "*takes named arguments, not*'held'*"),
     ],
 )

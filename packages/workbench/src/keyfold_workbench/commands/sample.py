@@ -5,10 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from keyfold import settings
 from keyfold.cli._target import add_design, design_target, reachable
-from keyfold.errors import KeyfoldError
+from keyfold.errors import AlreadyExists, KeyfoldError
+
+if TYPE_CHECKING:
+    from keyfold.design.design import Declarations
+    from keyfold.settings import Settings
 
 HELP = "Generate realistic, consistent items for a design."
 EXAMPLES = ("keyfold sample design.yaml --items 500 --backend app.db",)
@@ -72,9 +77,33 @@ def run(args: argparse.Namespace) -> int:
         return 0
     reachable(current.backend)
     with progress("sample", "items", max(args.items, sum(counts.values()))) as show:
-        count = store(design, items, current, progress=show)
-    print(f"{count:,} items of {design.name} in {current.backend}")
+        try:
+            count = store(design, items, current, progress=show)
+        except AlreadyExists:
+            raise KeyfoldError(
+                f"samples of seed {args.seed} are in {current.backend} already; generate others "
+                f"with --seed {args.seed + 1}, or name another data file with --backend FILE"
+            ) from None
+    stored = _stored_items(design, current)
+    more = f", which has {stored:,} now, with all that follows from them" if stored > count else ""
+    print(f"{count:,} items of {design.name} in {current.backend}{more}")
     return 0
+
+
+def _stored_items(design: Declarations, current: Settings) -> int:
+    """How many items a data file has; 0 for a server, where counting is paid for."""
+    from keyfold.runtime import Design
+    from keyfold.runtime.walk import Walk, pages
+    from keyfold_engine.clients.address import Embedded, parse
+
+    if not isinstance(design, Design) or not isinstance(parse(current.backend), Embedded):
+        return 0
+    with design.open(
+        current.backend, table_prefix=current.table_prefix, table_names=current.table_names
+    ) as db:
+        tables = [db.context.physical(table) for table in db.context.design.schema.tables]
+        counting = (Walk("Scan", {"TableName": name, "Select": "COUNT"}) for name in tables)
+        return sum(int(page["Count"]) for one in counting for page in pages(db.client.call, one))
 
 
 def _parse_count(text: str) -> tuple[str, int]:

@@ -51,6 +51,18 @@ counters:
   orders: {counts: Order, target: Customer, attribute: orders}
 """
 
+MEMBERS = """\
+from keyfold import Design, Entity, Id, Key, Unique
+
+design = Design("members")
+
+class Member(Entity, table=design.table("members")):
+    member_id: Id
+    email: str
+    key = Key("MEMBER#{member_id}", "MEMBER")
+    one_email = Unique("email")
+"""
+
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -107,6 +119,30 @@ def test_made_items_in_a_table_are_what_the_design_says(
         if item["type"]["S"] == "Customer":
             held = sum(o["PK"] == item["PK"] for o in orders)
             assert int(item["orders"]["N"]) == held
+
+
+def test_samples_that_are_there_already_are_told(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["sample", "shop.yaml", "--items", "20", "--backend", "shop.db"]
+    assert main(command) == 0
+    assert main(command) == 2
+    assert capsys.readouterr().err == (
+        "keyfold: samples of seed 0 are in shop.db already; generate others with --seed 1, "
+        "or name another data file with --backend FILE\n"
+    )
+    assert main([*command, "--seed", "1"]) == 0
+
+
+def test_what_follows_from_samples_is_counted_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("their_members.py").write_text(MEMBERS)
+    command = ["sample", "their_members:design", "--backend", "members.db", "--items"]
+    assert main([*command, "20"]) == 0
+    told = "20 items of members in members.db, which has 40 now, with all that follows from them\n"
+    assert capsys.readouterr().out == told
 
 
 def test_made_items_as_a_file_can_be_loaded(shop: Path) -> None:

@@ -29,6 +29,7 @@ KINDS = (
 )
 _ADDRESSES = ("http://", "https://", "dynamodb:")
 DOCUMENTS = (".md", ".markdown")
+_FILES = (*DOCUMENTS, ".json", ".yaml", ".yml", ".tf", ".template", ".txt", ".py")
 _DATABASES = (".db", ".sqlite", ".sqlite3")
 _JSON: tuple[tuple[Callable[[Any], Any], Callable[[Any, str], Imported]], ...] = (
     (cloudformation.is_template, cloudformation.read),
@@ -46,6 +47,8 @@ def read(source: str, *, table: str = "") -> Imported:
         return _folder(path)
     if path.exists():
         return _file(path, table)
+    if path.suffix in _FILES:
+        raise KeyfoldError(f"No such file: {source}")
     if all(part.isidentifier() for part in source.partition(":")[0].split(".")):
         return pynamodb.read(source)
     raise KeyfoldError(f"Not found: {source}. A source is {KINDS}.")

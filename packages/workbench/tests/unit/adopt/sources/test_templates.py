@@ -281,6 +281,9 @@ def test_bad_input_is_named_with_its_place_and_nothing_is_written(
 def test_what_is_no_source_is_told(tmp_path: Path) -> None:
     with pytest.raises(KeyfoldError, match="Not found: no-such-file"):
         read("no-such-file")
+    for missing in ("NOPE.md", "nope.json", "nope.tf", "folder/nope.yaml"):
+        with pytest.raises(KeyfoldError, match=f"No such file: {missing}"):
+            read(missing)
     with pytest.raises(KeyfoldError, match="has neither"):
         read(str(tmp_path))
     (tmp_path / "x.json").write_bytes(b"\xff\xfe\x00{")
