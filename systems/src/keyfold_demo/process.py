@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -25,7 +26,7 @@ from keyfold_demo.journal import Journal
 from keyfold_demo.studio import example_values, former_system, studio_system
 from keyfold_demo.systems import System, find_systems
 from keyfold_demo.visitors import VisitorTokens
-from keyfold_engine.addresses import listening_socket
+from keyfold_engine.addresses import open_port
 from keyfold_engine.clients.embedded import AsyncEmbeddedClient, EmbeddedClient
 from keyfold_engine.wire import Server as DynamoDbServer
 from keyfold_engine.wire import ServerSettings as DynamoDbSettings
@@ -34,6 +35,7 @@ from keyfold_web.app import create_app
 from keyfold_web.connections import BoundedConnection
 from keyfold_web.consumers import following
 from keyfold_web.exchange import BODY_BYTES
+from keyfold_web.log import log_json_lines
 from keyfold_workbench.studio import Gate, StudioSystem, create_studio
 
 HOST = "127.0.0.1"
@@ -52,23 +54,12 @@ class DemoOptions:
 
 def run_demo(options: DemoOptions, say: Say) -> None:
     """Serve until Ctrl-C; a second run reuses the data of the first."""
-    web = listen(options.port, "--port")
-    dynamodb = listen(options.dynamodb_port, "--dynamodb-port")
+    web = open_port(HOST, options.port)
+    dynamodb = open_port(HOST, options.dynamodb_port, option="--dynamodb-port")
+    log_json_lines(logging.WARNING)
     with web, dynamodb, open_data(options.data) as engine:
         client = AsyncEmbeddedClient(engine)
         asyncio.run(_serve(client, find_systems(), web, dynamodb, options, say))
-
-
-def listen(port: int, flag: str) -> socket.socket:
-    """A listening socket on loopback."""
-    try:
-        return listening_socket(HOST, port)
-    except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "invalid port"
-        raise KeyfoldError(
-            f"cannot listen on port {port} ({reason}); stop what uses it, "
-            f"or choose another: keyfold demo {flag} NUMBER"
-        ) from None
 
 
 async def _serve(
@@ -165,6 +156,7 @@ class PageServer(uvicorn.Server):
             uvicorn.Config(
                 app,
                 log_level="warning",
+                log_config=None,
                 http=BoundedConnection,
                 ws_max_size=BODY_BYTES,
                 timeout_graceful_shutdown=3,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 
+from keyfold_engine.errors import KeyfoldError
+
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches a host."""
@@ -16,6 +18,23 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def open_port(
+    host: str, port: int, *, option: str = "--port", shared: bool = False
+) -> socket.socket:
+    """A listening socket for a command; what prevents it is said with the option that chooses the
+    port.
+    """
+    try:
+        return listening_socket(host, port, shared=shared)
+    except socket.gaierror as error:
+        raise KeyfoldError(f"no address for host {host}: {error.strerror}") from None
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "choose 0 to 65535"
+        raise KeyfoldError(
+            f"cannot listen on {host} port {port} ({reason}); choose another: {option} NUMBER"
+        ) from None
 
 
 def listening_socket(host: str, port: int, *, shared: bool = False) -> socket.socket:

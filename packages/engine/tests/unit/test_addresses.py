@@ -7,7 +7,8 @@ import socket
 
 import pytest
 
-from keyfold_engine.addresses import is_loopback, listening_socket
+from keyfold_engine.addresses import is_loopback, listening_socket, open_port
+from keyfold_engine.errors import KeyfoldError
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "::1"])
@@ -54,6 +55,16 @@ def test_a_taken_port_is_an_os_error() -> None:
         listener.listen()
         with pytest.raises(OSError, match="in use"):
             listening_socket("127.0.0.1", listener.getsockname()[1])
+
+
+def test_a_command_says_which_option_chooses_another_port() -> None:
+    with listening_socket("127.0.0.1", 0) as listener:
+        listener.listen()
+        port = listener.getsockname()[1]
+        with pytest.raises(KeyfoldError, match=f"cannot listen on 127.0.0.1 port {port} .* --here"):
+            open_port("127.0.0.1", port, option="--here")
+    with pytest.raises(KeyfoldError, match=r"port 70000 .choose 0 to 65535.; .* --port"):
+        open_port("127.0.0.1", 70000)
 
 
 def test_a_shared_port_takes_several_listeners() -> None:

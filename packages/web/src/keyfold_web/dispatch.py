@@ -22,6 +22,7 @@ from keyfold.runtime.budget import OnLoop, Work, current_work
 from keyfold.runtime.cursor import cursor_holder
 from keyfold.streams import Change
 from keyfold_web.identity import Identity
+from keyfold_web.log import log, log_failure
 from keyfold_web.metrics import MetricRegistry
 from keyfold_web.parameters import Operation, RelatedField
 from keyfold_web.problems import Missing, NotAuthenticated, problem_for
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 KEPT_CALLERS: Final = 100_000
 Surface = Literal["rest", "graphql", "lambda"]
-log = logging.getLogger("keyfold_web")
 left_out: ContextVar[int] = ContextVar("left_out", default=0)
 """How many items the last call left out, because they cannot be read."""
 
@@ -136,11 +136,9 @@ class Dispatch:
             with self._spans.operation(self.service.name, operation.name, surface):
                 return await self._run(operation, parse, caller)
         except Exception as error:
-            problem = problem_for(error)
-            code = problem.code
-            if problem.status >= 500:
-                log.error("%s failed", operation.name, exc_info=error)
-            elif isinstance(error, ValidationError):
+            code = problem_for(error).code
+            log_failure(operation.name, error)
+            if isinstance(error, ValidationError):
                 # Usually a value that cannot be stored, but possibly a bug of the service.
                 log.warning("%s was rejected by the backend", operation.name, exc_info=error)
             raise
@@ -198,8 +196,7 @@ class Dispatch:
             arguments[subscription.change] = change
             return await operation.function(self.service, **arguments)
         except Exception as error:
-            if problem_for(error).status >= 500:
-                log.error("%s failed", operation.name, exc_info=error)
+            log_failure(operation.name, error)
             raise
         finally:
             current_work.reset(token)

@@ -18,6 +18,7 @@ from keyfold_web.arguments import Texts, from_request
 from keyfold_web.auth import Tokens, authenticate
 from keyfold_web.dispatch import Caller, Dispatch, Surface, left_out
 from keyfold_web.identity import ANONYMOUS, Identity
+from keyfold_web.log import log_failure
 from keyfold_web.parameters import Operation
 from keyfold_web.problems import CHANGED, Problem, Refused, problem_for
 
@@ -87,9 +88,11 @@ async def _answer(
     if identity is None:
         try:
             identity = await authenticate(tokens, headers.get("authorization"))
-        except Refused as refused:
+        except Exception as error:
             nobody = Caller(ANONYMOUS, request.address)
-            dispatch.note(operation, refused.code, nobody, surface, 0.0)
+            if not isinstance(error, Refused):
+                log_failure(operation.name, error)
+            dispatch.note(operation, problem_for(error).code, nobody, surface, 0.0)
             raise
     left_out.set(0)
     result = await dispatch.call(
@@ -98,6 +101,16 @@ async def _answer(
         Caller(identity, request.address),
         surface,
     )
+    try:
+        return _result_answer(request, result)
+    except Exception as error:
+        log_failure(operation.name, error)
+        raise
+
+
+def _result_answer(request: HttpRequest, result: Any) -> HttpAnswer:
+    """The answer that carries a result."""
+    operation, headers = request.operation, request.headers
     if operation.result is type(None):
         return HttpAnswer(operation.status)
     if operation.item is not None:

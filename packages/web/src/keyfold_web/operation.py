@@ -22,9 +22,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, ParamSpec, TypeVar
+from typing import Any, Final, Literal, ParamSpec, TypeVar, get_args
 
 from keyfold.errors import DeclarationError
+from keyfold_web.options import sentence_to, with_checked_options
 from keyfold_web.rules import Rule
 
 P = ParamSpec("P")
@@ -33,6 +34,7 @@ Method = Callable[P, Coroutine[Any, Any, R]]
 Kind = Literal["query", "mutation", "subscription"]
 Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
+VERBS: Final[tuple[str, ...]] = get_args(Verb)
 REQUIRED: Final = inspect.Parameter.empty
 
 
@@ -49,6 +51,23 @@ class Declaration:
     example: Mapping[str, Any]
     remembered: bool = True
 
+    def check(self, place: str) -> None:
+        """Refuse a method or a status that no answer can have."""
+        if self.verb not in VERBS:
+            raise DeclarationError(
+                "O20",
+                f"method={self.verb!r} is not an HTTP method.",
+                place=place,
+                suggestion=sentence_to(str(self.verb).upper(), VERBS),
+            )
+        if self.status is not None and self.status not in range(200, 300):
+            raise DeclarationError(
+                "O20",
+                f"status={self.status!r} is not a status of success.",
+                place=place,
+                suggestion="Choose 200 to 299.",
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:
@@ -58,6 +77,7 @@ class Relation:
     name: str | None
 
 
+@with_checked_options
 def query(
     path: str,
     *,
@@ -69,6 +89,7 @@ def query(
     return _declared(Declaration("query", path, allow, "GET", name, None, example or {}))
 
 
+@with_checked_options
 def mutation(
     path: str,
     *,
@@ -89,6 +110,7 @@ def mutation(
     )
 
 
+@with_checked_options
 def related(
     parent: type, *, name: str | None = None
 ) -> Callable[

@@ -33,7 +33,7 @@ from keyfold_web.page_request import (
     PageRequest,
     page_item,
 )
-from keyfold_web.rules import Rule
+from keyfold_web.rules import Rule, check_rule
 
 Place = Literal["path", "query", "body"]
 PATH_CHARACTERS: Final = 1024
@@ -247,11 +247,14 @@ class _Reader:
 
     def operation(self, idempotent: bool) -> Operation:
         self.check_path()
+        self.declared.check(self.function.__qualname__)
         for one in list(inspect.signature(self.function).parameters.values())[1:]:
             self.take(one)
         names = [one.name for one in self.parameters]
         if missing := [name for name in self.in_path if name not in names]:
             raise self.refuse("O3", f"the path names {missing}, which are not parameters.")
+        known = {one.name: _bare(one.annotation) for one in self.parameters}
+        check_rule(self.declared.allow, known, self.function.__qualname__)
         model = self.body_model()
         if "return" not in self.hints:
             raise self.refuse(

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import logging
 import multiprocessing
 import os
 import signal
@@ -29,7 +28,7 @@ from keyfold.migrations.plan_file import find
 from keyfold.runtime.cursor import VARIABLE
 from keyfold.streams.effect import Effects
 from keyfold_engine.addresses import is_loopback
-from keyfold_engine.tracing import JsonLines, process_tracer, send_spans
+from keyfold_engine.tracing import process_tracer, send_spans
 from keyfold_web.app import ApiSettings, create_app
 from keyfold_web.auth import JwksTokens, Tokens
 from keyfold_web.connections import BoundedConnection
@@ -37,6 +36,7 @@ from keyfold_web.consumers import following
 from keyfold_web.cors import cross_origin
 from keyfold_web.development import DevelopmentTokens
 from keyfold_web.exchange import BODY_BYTES
+from keyfold_web.log import log_json_lines
 from keyfold_web.metrics import MetricRegistry
 from keyfold_web.ratelimit import RateLimit
 from keyfold_web.service import Service
@@ -146,6 +146,7 @@ def targets_without_consumer(options: ApiOptions) -> list[str]:
 def run(options: ApiOptions) -> None:
     """Serve until stopped; requests in progress are finished."""
     options.check()
+    log_json_lines()
     with tempfile.TemporaryDirectory(prefix="keyfold-") as folder:
         sent = {**asdict(options), "metrics_folder": folder}
         os.environ[_TO_WORKERS] = orjson.dumps(sent).decode()
@@ -157,6 +158,7 @@ def run(options: ApiOptions) -> None:
             workers=options.workers if options.workers > 1 else None,
             reload=options.reload,
             access_log=False,
+            log_config=None,  # what uvicorn logs is JSON too
             log_level="warning",
             http=BoundedConnection,
             ws_max_size=BODY_BYTES,
@@ -166,7 +168,7 @@ def run(options: ApiOptions) -> None:
 
 def application() -> Application:
     """The application of each worker."""
-    log_to_stderr()
+    log_json_lines()
     end_with_parent()
     return Application(ApiOptions(**orjson.loads(os.environ[_TO_WORKERS])))
 
@@ -262,12 +264,3 @@ def end_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=wait, name="keyfold-parent", daemon=True).start()
-
-
-def log_to_stderr() -> None:
-    """Log keyfold's records as JSON lines."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    logger = logging.getLogger("keyfold")
-    logger.handlers, logger.propagate = [handler], False
-    logger.setLevel(logging.INFO)

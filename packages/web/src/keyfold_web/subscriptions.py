@@ -21,6 +21,7 @@ from typing import Any, ParamSpec, TypeVar
 from keyfold.design import Entity
 from keyfold.errors import DeclarationError
 from keyfold_web.operation import Declaration
+from keyfold_web.options import with_checked_options
 from keyfold_web.parameters import Operation, read_signature
 from keyfold_web.rules import Rule
 
@@ -51,6 +52,7 @@ class WatchedEntities:
     declared: Declaration
 
 
+@with_checked_options
 def subscription(
     *entities: type[Entity], allow: Rule, name: str | None = None
 ) -> Callable[[Method[P, R]], Method[P, R]]:

@@ -168,7 +168,7 @@ def test_a_port_in_use_is_one_line_that_names_the_flag(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         message = refused(flag, str(taken.getsockname()[1]))
-    assert f"or choose another: keyfold demo {flag} NUMBER" in message
+    assert f"choose another: {flag} NUMBER" in message
 
 
 def test_a_folder_that_cannot_be_written_is_one_line_that_says_what_to_do(

@@ -9,7 +9,8 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from keyfold_engine.addresses import listening_socket
+from keyfold_engine.addresses import open_port
+from keyfold_engine.errors import KeyfoldError
 from keyfold_engine.wire.protocol import Connection
 from keyfold_engine.wire.registry import ConnectionRegistry
 from keyfold_engine.wire.settings import ServeError, ServerSettings
@@ -124,14 +125,9 @@ class Listener:
 def bind(settings: ServerSettings, *, shared: bool = False) -> socket.socket:
     """A socket bound to the settings' host and port; `shared` with other workers."""
     try:
-        return listening_socket(settings.host, settings.port, shared=shared)
-    except socket.gaierror as error:
-        raise ServeError(f"no address for host {settings.host}: {error.strerror}") from error
-    except OSError as error:
-        raise ServeError(
-            f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; "
-            "stop what uses it or choose another with --port"
-        ) from error
+        return open_port(settings.host, settings.port, shared=shared)
+    except KeyfoldError as error:
+        raise ServeError(str(error)) from None
 
 
 def tls_context(settings: ServerSettings) -> ssl.SSLContext | None:

@@ -12,7 +12,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.settings import add_flags, from_arguments
 
 HELP = "Serve services over REST and GraphQL, with their documentation."
-EXAMPLES = ("keyfold api app.service:service --development",)
+EXAMPLES = ("keyfold api app.service --development",)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -88,6 +88,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from keyfold_engine.addresses import open_port
     from keyfold_web.process import ApiOptions, targets_without_consumer
     from keyfold_web.process import run as serve
 
@@ -118,6 +119,8 @@ def run(args: argparse.Namespace) -> int:
         consume=args.consume,
     )
     options.check()
+    # Only whether it is free: uvicorn opens it, or its supervisor of several processes.
+    open_port(args.host, args.port).close()
     print(f"Serving on http://{args.host}:{args.port} (Ctrl-C stops)", flush=True)
     for target in targets_without_consumer(options):
         print(

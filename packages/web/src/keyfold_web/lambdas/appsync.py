@@ -12,6 +12,7 @@ from keyfold_web.arguments import from_values
 from keyfold_web.auth import Tokens, authenticate
 from keyfold_web.dispatch import Caller, Dispatch
 from keyfold_web.identity import Identity
+from keyfold_web.log import log_failure
 from keyfold_web.parameters import RelatedField
 from keyfold_web.problems import Missing, NotAuthenticated, Problem, problem_for
 
@@ -58,9 +59,13 @@ class Resolver:
         )
         if operation.result is type(None):
             return True
-        if operation.item is not None:
-            return _connection(_plain(operation.items_answer, result.items), result.cursor)
-        return _plain(operation.answer, result)
+        try:
+            if operation.item is not None:
+                return _connection(_plain(operation.items_answer, result.items), result.cursor)
+            return _plain(operation.answer, result)
+        except Exception as error:
+            log_failure(operation.name, error)
+            raise
 
     async def _one_of_batch(self, event: Event) -> dict[str, Any]:
         try:
@@ -82,6 +87,7 @@ class Resolver:
                 **given,
             )
         except Exception as error:
+            log_failure(f"{related.parent.__name__}.{related.name}", error)
             return [_batch_error(problem_for(error))] * len(events)
         return [{"data": to_jsonable_python(one, by_alias=True)} for one in found]
 

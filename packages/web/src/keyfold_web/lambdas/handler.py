@@ -18,6 +18,7 @@ from keyfold_web.exchange import HttpAnswer, HttpRequest, answer, problem_answer
 from keyfold_web.identity import ADMIN_GROUP, ANONYMOUS, Identity
 from keyfold_web.lambdas.appsync import Resolver
 from keyfold_web.lambdas.http import HttpEvent, http_event
+from keyfold_web.log import log_json_lines
 from keyfold_web.parameters import Operation, in_routing_order
 from keyfold_web.problems import Invalid, Missing, Refused, problem_for
 from keyfold_web.service import Service
@@ -51,6 +52,8 @@ class LambdaHandler:
         if isinstance(backend, str):
             _check_secret(service, backend, cursor_secret)
             backend = _opening(service, backend, cursor_secret)
+        if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
+            log_json_lines(replace=True)  # the runtime's own handler drops the operations
         self._open = backend
         self._tokens, self._admin_group, self._prefix = tokens, admin_group, prefix
         self._loop = asyncio.new_event_loop()

@@ -22,6 +22,7 @@ from keyfold_web import (
     mutation,
     query,
     rule,
+    subscription,
 )
 
 
@@ -108,6 +109,114 @@ def unknown_type() -> None:
         async def things(self) -> Nowhere: ...  # type: ignore[name-defined]  # noqa: F821
 
 
+def rule_as_text() -> None:
+    class Wrong(Service):
+        @query("/things", allow="anyone")  # type: ignore[arg-type]
+        async def things(self) -> list[Thing]: ...
+
+
+def function_as_rule() -> None:
+    async def member(_service: object, _caller: Identity, _arguments: Arguments) -> bool:
+        return True
+
+    class Wrong(Service):
+        @query("/things", allow=member)  # type: ignore[arg-type]
+        async def things(self) -> list[Thing]: ...
+
+
+def function_combined_with_a_rule() -> None:
+    def member(_service: object, _caller: Identity, _arguments: Arguments) -> bool:
+        return True
+
+    class Wrong(Service):
+        @query("/things", allow=member | admin)  # type: ignore[arg-type]
+        async def things(self) -> list[Thing]: ...
+
+
+def rule_combined_with_text() -> None:
+    class Wrong(Service):
+        @query("/things", allow=admin & "anyone")  # type: ignore[operator]
+        async def things(self) -> list[Thing]: ...
+
+
+def itself_without_parameter() -> None:
+    class Wrong(Service):
+        @query("/things", allow=itself)  # type: ignore[arg-type]
+        async def things(self) -> list[Thing]: ...
+
+
+def itself_of_another_parameter() -> None:
+    class Wrong(Service):
+        @query("/agents/{agent}", allow=itself("agent_id") | admin)
+        async def read(self, agent: str) -> Thing: ...
+
+
+def itself_of_no_field() -> None:
+    class Wrong(Service):
+        @mutation("/things", allow=authenticated & itself("input.nam"))
+        async def add(self, input: Thing) -> Thing: ...
+
+
+def itself_of_the_callers_name() -> None:
+    class Wrong(Service):
+        @query("/agents/{agent_id}", allow=itself("agentId"))
+        async def read(self, agent_id: str) -> Thing: ...
+
+
+def no_rule() -> None:
+    class Wrong(Service):
+        @query("/things")  # type: ignore[call-arg]
+        async def things(self) -> list[Thing]: ...
+
+
+def no_options() -> None:
+    class Wrong(Service):
+        @query  # type: ignore[call-arg, arg-type]
+        async def things(self) -> list[Thing]: ...  # type: ignore[misc]
+
+
+def unknown_option() -> None:
+    class Wrong(Service):
+        @query("/things", alow=anyone)  # type: ignore[call-arg]
+        async def things(self) -> list[Thing]: ...
+
+
+def no_path() -> None:
+    class Wrong(Service):
+        @mutation(allow=anyone)  # type: ignore[call-arg]
+        async def add(self) -> None: ...
+
+
+def subscription_without_rule() -> None:
+    class Wrong(Service):
+        @subscription()  # type: ignore[call-arg]
+        async def things(self) -> Thing: ...
+
+
+def unknown_method() -> None:
+    class Wrong(Service):
+        @mutation("/things", allow=anyone, method="PSOT")  # type: ignore[arg-type]
+        async def add(self) -> None: ...
+
+
+def method_in_lower_case() -> None:
+    class Wrong(Service):
+        @mutation("/things", allow=anyone, method="put")  # type: ignore[arg-type]
+        async def add(self) -> None: ...
+
+
+def status_as_text() -> None:
+    class Wrong(Service):
+        @mutation("/things", allow=anyone, status="201")  # type: ignore[arg-type]
+        async def add(self) -> None: ...
+
+
+def status_of_an_error() -> None:
+    class Wrong(Service):
+        @mutation("/things", allow=anyone, status=404)
+        async def add(self) -> None: ...
+
+
 WRONG: dict[Callable[[], None], str] = {
     not_async: "O1 .*things.*async def",
     path_without_parameter: r"O3 .*thing_id",
@@ -121,6 +230,23 @@ WRONG: dict[Callable[[], None], str] = {
     one_name_twice: "O10 .*things",
     one_path_twice: "O10 .*second and first",
     unknown_type: "O4 .*Nowhere",
+    rule_as_text: "O19 .*things: 'anyone' is not a rule. Give the rule, without quotes: anyone",
+    function_as_rule: "O19 .*things: member is not a rule. Decorate it with @rule",
+    function_combined_with_a_rule: "O19 member is not a rule. Decorate it with @rule",
+    rule_combined_with_text: "O19 'anyone' is not a rule. Give the rule, without quotes",
+    itself_without_parameter: "O19 .*things: itself is not a rule. Name the parameter",
+    itself_of_another_parameter: "O19 .*read: .*'agent_id'.* Did you mean 'agent'",
+    itself_of_no_field: "O19 .*add: .*'input.nam'.* no 'nam'. Did you mean 'name'",
+    itself_of_the_callers_name: "O19 .*read: .*'agentId'.* Did you mean 'agent_id'",
+    no_rule: "O19 @query.'/things'.: it does not say who may call it. Add allow=anyone",
+    no_options: "O19 .*things: it does not say who may call it. Add allow=anyone",
+    unknown_option: "O20 @query.'/things'.: there is no option alow=. Did you mean 'allow'",
+    no_path: "O20 @mutation.*path.* Write it as @mutation.path, .*, allow",
+    subscription_without_rule: "O19 @subscription.*who may call it",
+    unknown_method: "O20 .*add: method='PSOT'.* Did you mean 'POST'",
+    method_in_lower_case: "O20 .*add: method='put'.* Did you mean 'PUT'",
+    status_as_text: "O20 .*add: status='201'.* Choose 200 to 299",
+    status_of_an_error: "O20 .*add: status=404.* Choose 200 to 299",
 }
 
 
@@ -202,8 +328,8 @@ MIA, SAM, ROOT = Identity.of("mia"), Identity.of("sam"), Identity.of("root", "ad
 )
 async def test_rules_combine(chosen: object, allowed: set[str]) -> None:
     class Things(Service):
-        @mutation("/things/{thing_id}", allow=chosen)  # type: ignore[arg-type]
-        async def act(self, thing_id: str) -> None: ...
+        @mutation("/things/{thing_id}/{user_id}", allow=chosen)  # type: ignore[arg-type]
+        async def act(self, thing_id: str, user_id: str, input: Thing) -> None: ...
 
     callers = {one.id: one for one in (ANONYMOUS, MIA, SAM, ROOT)}
     arguments = {"thing_id": "public", "user_id": "sam", "input": Thing(name="mia")}

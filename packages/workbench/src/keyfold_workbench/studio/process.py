@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.migrations.plan_file import find
 from keyfold.review.draft.declarations import declarations_of, running_design
 from keyfold.runtime import Design
-from keyfold_engine.addresses import is_loopback, listening_socket
+from keyfold_engine.addresses import is_loopback, open_port
 from keyfold_engine.clients import Client, ClientOptions, connect
 from keyfold_engine.clients.address import Embedded, parse
 from keyfold_engine.clients.retry import RetryPolicy
@@ -71,7 +70,8 @@ def run_studio(
 ) -> None:
     """Serve the studio until Ctrl-C; `show` opens its address in a browser."""
     gate = Gate(password=_password(options))
-    with _listen(options.host, options.port) as listener:
+    with open_port(options.host, options.port) as listener:
+        listener.listen()  # before the address is printed: a browser may be as quick
         client = connect(options.backend, PROMPT)
         try:
             local = isinstance(parse(options.backend), Embedded)
@@ -89,19 +89,6 @@ def run_studio(
             uvicorn.Server(settings).run(sockets=[listener])
         finally:
             client.close()
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes one that is free."""
-    try:
-        listener = listening_socket(host, port)
-    except (OSError, OverflowError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "choose 0 to 65535"
-        raise KeyfoldError(
-            f"cannot listen on {host} port {port} ({reason}); choose another: --port NUMBER"
-        ) from None
-    listener.listen()  # before the address is printed: a browser may be as quick
-    return listener
 
 
 def _password(options: StudioOptions) -> str:
