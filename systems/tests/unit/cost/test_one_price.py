@@ -70,10 +70,15 @@ def test_without_a_workload_the_headline_says_what_is_assumed(
     file = tmp_path / "shop.yaml"
     file.write_text(SHOP)
     assert main(["cost", str(file)]) == 0
-    assert "Assumed: every call once a second." in capsys.readouterr().out
+    told = " ".join(capsys.readouterr().out.split())
+    assert (
+        "Assumed: every read 1 time a second where the design states no rate, "
+        "every write 0.1 times a second." in told
+    )
+    assert told.count("a second") == 2, "it is said once, and holds for every call"
     (tmp_path / "workload.yaml").write_text(BUSY)
     assert main(["cost", str(file)]) == 0
-    assert "Assumed: every call" not in capsys.readouterr().out
+    assert "Assumed: every read" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["gg_core", "inviter", "search_room", "tamafriends", "sellers"])

@@ -153,8 +153,8 @@ class Bill:
     upkeep: tuple[UpkeepLine, ...]
     hot: tuple[HotKey, ...]
     assumptions: tuple[str, ...]
-    is_assumed: bool = False
-    """Whether no workload says anything: every call is then made once a second."""
+    assumed_rates: str = ""
+    """How often every call is made, if no workload says anything."""
 
     @cached_property
     def reads_dollars(self) -> float:

@@ -65,7 +65,7 @@ def as_json(bill: Bill) -> dict[str, Any]:
     """The bill in the words of a report's JSON."""
     return {
         **_values(bill, WHOLE),
-        "assumed": "every call once a second" if bill.is_assumed else None,
+        "assumed": bill.assumed_rates or None,
         "dollars": _values(bill, DOLLARS),
         "patterns": [_values(line, PATTERN) for line in bill.patterns],
         "writes": [

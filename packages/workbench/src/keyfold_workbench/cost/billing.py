@@ -26,7 +26,7 @@ from keyfold_workbench.cost.bill import (
     WriteLine,
 )
 from keyfold_workbench.cost.charge import SUPPORT, Store, Why
-from keyfold_workbench.cost.design_numbers import DesignNumbers
+from keyfold_workbench.cost.design_numbers import ASSUMED_RATES, DesignNumbers
 from keyfold_workbench.cost.reads import read
 from keyfold_workbench.cost.workload import HORIZON_MONTHS, Rate, Workload
 from keyfold_workbench.cost.writes import write
@@ -69,7 +69,7 @@ class _Counting:
             tuple(upkeep.lines(self.figures, paths, writes)),
             tuple(self._hot()),
             self.figures.assumptions,
-            self.figures.workload == Workload(),
+            ASSUMED_RATES if self.figures.is_assumed else "",
         )
 
     def _feed(self, feed: FeedSchema) -> Iterator[FeedLine]:

@@ -37,6 +37,10 @@ from keyfold_workbench.cost.workload import (
 PAGE = 25
 RATE = 1.0
 WRITE_RATE = 0.1
+ASSUMED_RATES = (
+    f"every read {RATE:g} time a second where the design states no rate, "
+    f"every write {WRITE_RATE:g} times a second"
+)
 ASSUMED_WRITES: tuple[Action, ...] = ("create", "update")
 PEAK_FACTOR = 3.0
 PARTITIONS = 10.0
@@ -48,6 +52,8 @@ class DesignNumbers(ItemNumbers):
 
     def __init__(self, schema: Schema, workload: Workload) -> None:
         super().__init__(schema, workload)
+        self.is_assumed = workload == Workload()
+        """No workload says anything: the bill says its rates at once, not call by call."""
         self.facts = Reach(schema)
         self._follows = _by_source(with_follows(schema))
 
@@ -79,7 +85,9 @@ class DesignNumbers(ItemNumbers):
         """The writes; a workload without any is assumed to write a little of everything."""
         if self.workload.writes or not self.schema.entities:
             return (*self.workload.writes, *self._expiries())
-        self.assume(f"every write is called {WRITE_RATE:g} times a second, because none is stated")
+        if not self.is_assumed:
+            every = f"every write is called {WRITE_RATE:g} times a second"
+            self.assume(f"{every}, because none is stated")
         if self.schema.operations:
             return tuple(
                 WriteLoad(o.name, o.effects, WRITE_RATE, atomic=bool(o.atomic))
@@ -218,7 +226,8 @@ class DesignNumbers(ItemNumbers):
 
     def _call_rate(self, name: str, average: float | None, peak: float | None) -> Rate:
         if average is None:
-            self.assume(f"{name} is called {RATE:g} time a second")
+            if not self.is_assumed:
+                self.assume(f"{name} is called {RATE:g} time a second")
             average = RATE
         return self._rate(average, peak)
 

@@ -15,7 +15,7 @@ SHOWN = 12
 def document(bill: Bill) -> Document:
     """The report of a bill."""
     asked = bill.prices
-    assumed = "Assumed: every call once a second. " if bill.is_assumed else ""
+    assumed = f"Assumed: {bill.assumed_rates}. " if bill.assumed_rates else ""
     summary = (
         f"{assumed}{money(bill.dollars)} a month on demand: {money(bill.reads_dollars)} for reads, "
         f"{money(bill.writes_dollars)} for writes, {money(bill.storage_dollars)} for storage, "
