@@ -75,7 +75,7 @@ def _key_words(schema: Schema, pattern: PatternSchema) -> str:
     if condition.operator in SIGNS:
         return f"{owner.sort_text} {SIGNS[condition.operator]} {template}"
     if condition.upper is not None:
-        return f"{owner.sort_text} from {template} to {condition.upper}"
+        return f"{owner.sort_text} between {template} and {condition.upper}"
     low = f"{template}{{{condition.low.parameter}}}" if condition.low else f"{template}…"
     high = f"{template}{{{condition.high.parameter}}}" if condition.high else f"{template}…"
-    return f"{owner.sort_text} from {low} to {high}"
+    return f"{owner.sort_text} between {low} and {high}"

@@ -23,8 +23,7 @@ def tables(schema: Schema) -> Iterator[Block]:
     for table in schema.tables:
         if len(schema.tables) > 1:
             yield Heading(table.name, anchor("table", table.name))
-        mixed = len(schema.entities_of(table.name)) > 1
-        yield Paragraph(_facts(table, titled=len(schema.tables) > 1, mixed=mixed))
+        yield Paragraph(_facts(table, mixed=len(schema.entities_of(table.name)) > 1))
         rows = tuple(
             (
                 f"**{entity.name}**",
@@ -46,21 +45,26 @@ def _fill(grid: Grid) -> Grid:
     return Grid(grid.head[:-1], tuple(row[:-1] for row in grid.rows))
 
 
-def _facts(table: TableSchema, *, titled: bool, mixed: bool) -> str:
+def _facts(table: TableSchema, *, mixed: bool) -> str:
     billing = table.billing.replace("_", " ").lower()
-    facts = [] if titled else [f"**{table.name}**"]
+    sort = f", sort key {_typed(table.sort, table.sort_type)}" if table.sort else ""
+    key = _typed(table.partition, table.partition_type)
+    facts = [f"Table `{table.name}`, partition key {key}{sort}."]
     facts += [table.description] if table.description else []
-    facts.append(f"Key: `{'` and `'.join(table.key_attributes)}`.")
     facts.append(f"Billing: {billing}.")
     if table.ttl:
         facts.append(f"TTL attribute: `{table.ttl}`.")
     if table.stream:
-        facts.append(f"Stream: {table.stream.replace('_', ' ').lower()}.")
+        facts.append(f"Stream: {table.stream}.")
     if table.name_variable:
         facts.append(f"Its name can be set with `{table.name_variable}`.")
     if table.type_attribute and mixed:
         facts.append(f"`{table.type_attribute}` says which entity an item is.")
-    return " ".join(f if f.endswith((".", "**")) else f"{f}." for f in facts)
+    return " ".join(f if f.endswith(".") else f"{f}." for f in facts)
+
+
+def _typed(attribute: str, kind: str) -> str:
+    return f"`{attribute}`" + {"N": " (number)", "B": " (binary)"}.get(kind, "")
 
 
 def vectors(schema: Schema) -> Iterator[Block]:

@@ -15,8 +15,10 @@ COMMENT = re.compile(r"^\s*(?://|#+|--|\*)\s*(?P<comment>\S.*?)\s*$")
 
 
 _GET = re.compile(
-    r"(?:\b(?:get_item|get|GetItem\w*|GetCommand)\s*\(|get-item\b)(?:[^{}]|\{(?!\s*[\"']?\w+[\"']?\s*:))"
-    r"{0,200}?(?:\{[^{}]{0,200}?)?(?:\bKey\b[\"']?\s*[:=]|--key)\s*'?(\{(?:[^{}]|\$?\{[^{}]*\}){1,400}\})"
+    r"(?:\b(?:get_item|get|GetItem\w*|GetCommand)\s*\(|\bGetItem \{|get-item\b)"
+    r"(?:[^{}]|\{(?!\s*[\"']?\w+[\"']?\s*:))"
+    r"{0,200}?(?:\{[^{}]{0,200}?)?(?:\bKey\b[\"']?\s*[:=]|--key)\s*'?"
+    r"(\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\}){1,400}\})"
 )
 
 
@@ -83,7 +85,9 @@ def read_conditions(here: Here) -> None:
         if not found:
             here.ask(line, f"{pattern_name(title)}: the key condition is not understood.")
         for number, inner in lines:
-            if re.search(r"(?i)KeyCondition|key\(|IndexName|index_name|:\w+['\"]?\s*[:=]", inner):
+            if re.search(
+                r"(?i)KeyCondition|key\(|IndexName|index_name|[:#]\w+['\"]?\s*[:=]", inner
+            ):
                 here.reading.mark(number, "read" if told else "question")
         previous = end
 

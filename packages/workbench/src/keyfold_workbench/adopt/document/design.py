@@ -236,6 +236,8 @@ class _Writer:
             said = entity.attributes.get(name)
             kind = (said.type or "any") if said else "string"
             kind = "string" if name in fields and kind in ("any", "list", "map") else kind
+            if said and said.stored and name not in fields:
+                kind = f"timestamp {said.stored}"
             words = ("optional " if said and said.optional and name not in fields else "") + kind
             found[name] = words + (
                 f" one of {', '.join(said.values)}"

@@ -242,17 +242,18 @@ def _tell_attributes(here: Here, group: _Group, entity: str) -> None:
     told = {line for line, _ in group.clauses}
     for line, text in group.lines:
         found = _TYPED.match(text) if line not in told and entity else None
-        word, optional, values = attribute_type(found[3]) if found else ("", False, ())
-        if found and word and not key_side(found[1], here.names):
+        kind = attribute_type(found[3] if found else "")
+        if found and kind.type and not key_side(found[1], here.names):
             here.say(
                 AttributeStatement,
                 line,
                 "lines of a key",
                 entity=entity,
                 name=found[1],
-                type=word,
-                optional=optional or bool(found[2]),
-                values=values,
+                type=kind.type,
+                stored=kind.stored,
+                optional=kind.optional or bool(found[2]),
+                values=kind.values,
             )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from keyfold_workbench.adopt.document.blocks import CellRow, codes, plain
 from keyfold_workbench.adopt.document.here import Here
-from keyfold_workbench.adopt.document.key_side import INDEX, KeySide, index_number, key_side
+from keyfold_workbench.adopt.document.key_side import INDEX, KeySide, Side, index_number, key_side
 from keyfold_workbench.adopt.document.key_text import is_absent, key_text
 from keyfold_workbench.adopt.document.notations import AFTER, BEFORE, column_roles
 
@@ -77,8 +77,16 @@ def grid_of(here: Here) -> DocumentGrid:
             break  # each row is about one side
         if _KEYS.fullmatch(plain(rows[0].cells[column])) and (keys := _key_lists(rows, column)):
             rows = [_with_keys(row, column, pair) for row, pair in zip(rows, keys, strict=True)]
+    for column in reversed(range(1, len(rows[0].cells))):
+        if here.names.index_called(plain(rows[0].cells[column])) and "entity" in column_roles(
+            heads[0]
+        ):
+            rows = [_placed(row, column, first=row is rows[0]) for row in rows]
     header = [plain(cell) for cell in rows[0].cells]
-    sides = [key_side(head, here.names) for head in header]
+    sides = [key_side(head, here.names) or _placed_side(here, head) for head in header]
+    if any(side and not side.index for side in sides):  # the columns of the table's own key
+        sides = [here.names.of_table.get(side.attribute, side) if side and side.index == "*"
+                 else side for side in sides]  # fmt: skip
     for column, head in enumerate(header):  # GSI2 beside GSI2SK is its partition key
         beside = sides[column + 1] if column + 1 < len(sides) else None
         if (
@@ -136,6 +144,22 @@ def _key_lists(rows: list[CellRow], column: int) -> list[list[str]]:
         found.append([*parts, ""][:2])
     alone = all(not pair[1] for pair in found[1:])
     return [] if alone and any(key_side(pair[0]) for pair in found[1:]) else found
+
+
+def _placed(row: CellRow, column: int, *, first: bool) -> CellRow:
+    """A column with the name of an index, as two: ``STATUS#<s>` `ORDER#<id>``."""
+    cell = row.cells[column] if column < len(row.cells) else ""
+    if first:
+        return _with_keys(row, column, [f"{plain(cell)} PK", f"{plain(cell)} SK"])
+    whole = re.fullmatch(r"(`[^`]+`)(?:\s*[/+]?\s*(`[^`]+`))?", cell)
+    return _with_keys(row, column, [whole[1], whole[2] or ""] if whole else [cell, ""])
+
+
+def _placed_side(here: Here, head: str) -> KeySide | None:
+    """A column of the keys of an index: `UserIndex PK`."""
+    number = here.names.index_called(head[:-3])
+    sides: dict[str, Side] = {" PK": "partition", " SK": "sort"}
+    return KeySide(number, sides[head[-3:]]) if number and head[-3:] in sides else None
 
 
 def _is_key_part(text: str) -> bool:

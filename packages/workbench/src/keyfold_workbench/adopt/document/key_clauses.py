@@ -60,7 +60,9 @@ def unread_sides(text: str, names: KeyNames) -> list[str]:
 def _search(text: str, names: KeyNames, *, reads: bool) -> tuple[list[KeyClause], str]:
     if len(text) > _LIMIT:
         return [], ""
-    text = _with_values(_as_written(text))
+    written = _as_written(text)
+    text = _with_values(written)
+    defines = re.compile(r"[\"'][#:]$" if text != written else r"[\"']#$")
     attribute = names.pattern(plain_names=reads)
     pattern = re.compile(
         rf"(?i){_STARTS}\s*\(\s*[\"'#]?(?P<c>{attribute}){_OPEN}\s*,\s*(?P<cv>{_VALUE})\s*\)"
@@ -82,7 +84,8 @@ def _search(text: str, names: KeyNames, *, reads: bool) -> tuple[list[KeyClause]
     left = text
     for hit in pattern.finditer(text):
         clause = _clause(hit, names)
-        if clause is None:
+        # "#pk": "orderId" names a key; ":pk": "o-17" is the value of a condition that is read
+        if clause is None or defines.search(text[max(0, hit.start() - 2) : hit.start()]):
             continue
         found.append(clause)
         left = left[: hit.start()] + " " * len(hit[0]) + left[hit.end() :]
@@ -168,12 +171,13 @@ def _with_values(text: str) -> str:
             text,
         )
     )
-    names = dict(re.findall(r"[\"']?(#\w+)[\"']?\s*(?:[=:]|to|,)\s*[\"'](\w+)[\"']", text))
+    names = dict(re.findall(r"[\"']?(#\w+)[\"']?\s*(?:[=:]|to|,)\s*[\"']([\w-]+)[\"']", text))
     if not values and not names:
         return text
     given = {**values, **names}
     return re.sub(
-        r"(?<![\"'\w])[:#]\w+\b(?![\"']?\s*(?:[:=]\s*[\"'f{]|to\b|,\s*[\"']))",
+        r"(?:(?<![\"'\w])[:#]|(?<=[\"'])#(?=\w+ ?[=<>]))\w+\b"
+        r"(?![\"']?\s*(?:[:=]\s*[\"'f{]|to\b|,[^\S\n]*[\"']))",
         lambda hit: given.get(hit[0], hit[0]),
         text,
     )

@@ -37,6 +37,8 @@ class KeyNames:
     """The names that a document gives to its indexes and their key attributes."""
 
     attributes: dict[str, KeySide] = field(default_factory=dict)
+    of_table: dict[str, KeySide] = field(default_factory=dict)
+    """The names that are keys of a table, also where they are keys of an index."""
     indexes: dict[str, str] = field(default_factory=dict)
     """Names of indexes by their numbers (GSI1) and by themselves."""
     tables: tuple[str, ...] = ()
@@ -62,6 +64,10 @@ class KeyNames:
         }
         found |= {self.number(name) for name in named}
         return found.pop() if len(found) == 1 else ""
+
+    def index_called(self, name: str) -> str:
+        """The index of exactly this name or number; empty if there is none."""
+        return self.number(name) if name in {*self.indexes, *self.indexes.values()} else ""
 
     def number(self, name: str) -> str:
         """One index by one name: its number if it has one."""

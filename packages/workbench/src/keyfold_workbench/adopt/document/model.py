@@ -85,8 +85,11 @@ class DocumentModel:
     def _accepted(self) -> list[DocumentStatement]:
         """Without what the document calls the state before."""
         after = {words_of(_about(s)) for s in self.reading.statements if s.state == "after"}
+        told = {_key_of(s) for s in self.reading.statements if s.table} - {None}
         kept = []
         for s in self.reading.statements:
+            if not s.table and _key_of(s) in told:
+                continue  # a key of a table's section is repeated
             if s.state == "before" and (words_of(_about(s)) in after or not _about(s)):
                 self.reading.ask(
                     s.line, "The document has a newer state than this; the newer one is read."
@@ -357,6 +360,12 @@ def _names(title: str) -> list[tuple[str, ...]]:
 def _only_examples(said: list[KeyStatement]) -> bool:
     told = [s for s in said if s.notation != "an example item"]
     return not told or any(s.key.example for s in told)
+
+
+def _key_of(s: DocumentStatement) -> tuple[object, ...] | None:
+    if not isinstance(s, KeyStatement):
+        return None
+    return words_of(s.entity), s.side.index, s.side.side, s.key.text
 
 
 def _about(s: DocumentStatement) -> str:

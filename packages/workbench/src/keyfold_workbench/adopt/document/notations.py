@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Section = Literal["aside", "patterns", "keys", "indexes", "attributes", "examples", "ttl", ""]
 
@@ -220,21 +220,78 @@ def column_roles(header: str) -> list[str]:
     return [role for role, words in COLUMNS if words.fullmatch(header)]
 
 
-def attribute_type(text: str) -> tuple[str, bool, tuple[str, ...]]:
-    """A type as the design file's word (or empty), whether it is optional, and its values."""
+class WrittenType(NamedTuple):
+    """What a document says of an attribute's type."""
+
+    type: str
+    """The design file's word; empty if it is not said, or not understood."""
+    optional: bool
+    values: tuple[str, ...] = ()
+    stored: str = ""
+    """The format of a time that is a number: epoch or epoch_ms."""
+
+
+def attribute_type(text: str) -> WrittenType:
+    """An attribute's type, as `string`, `string, ULID`, `ISO timestamp` or `list of string`."""
     optional = bool(re.search(r"(?i)\?$|optional|nullable|\bnull\b", text))
     values = tuple(re.findall(r"[\"']([\w-]+)[\"']", text))
     if len(values) > 1 and "|" in text:
-        return "string", optional, values
-    word = (
-        re.sub(r"(?i)\(.*?\)|`|\*|\?|optional|nullable|\|\s*null\b|required|,", " ", text)
-        .strip()
-        .lower()
-    )
+        return WrittenType("string", optional, values)
+    if listed := _LISTED.fullmatch(text.strip()):
+        return WrittenType("string", optional, tuple(re.split(r",\s*", listed[1])))
+    said = re.sub(
+        r"(?i)(?<=\w )`[^`]*\{[^`]*`$|`|\*|\?|optional|nullable|\|\s*null\b|required", " ", text
+    ).lower()
+    word = re.sub(r"\(.*?\)|,", " ", said).strip()
     if re.match(
         r"(?:\[\]|list ?[<\[(]|array ?[<\[(]|set<|l<|(?:list|array) of)", word
     ) or word.endswith("[]"):
-        return "list", optional, ()
+        return WrittenType("list", optional)
     if re.match(r"(?:map|record|dict) ?[<\[(]|\{", word):
-        return "map", optional, ()
-    return TYPES.get(word, ""), optional, ()
+        return WrittenType("map", optional)
+    kind = TYPES.get(word, "")
+    if kind in ("", "timestamp"):
+        several, stored = _among([part.strip() for part in re.split(r"[,;()]", said)])
+        return WrittenType(several or kind, optional, (), stored)
+    return WrittenType(kind, optional)
+
+
+_LISTED = re.compile(r"string: ([\w-]+(?:,\s*[\w-]+)+)")
+"""`string: PLACED, SHIPPED`: the values that it has."""
+_EPOCH = re.compile(
+    r"(?:(?:unix|epoch|timestamp|time) ?)+(?:in )?(?P<unit>seconds|secs?|s|milliseconds|millis|ms)?"
+)
+_ISO = re.compile(r"(?:(?:utc|iso(?:[ -]?8601)?|timestamp|date-?time|string|format(?:ted)?) ?)+")
+_SURE = frozenset("s string str n number int integer bool boolean list map timestamp".split())  # noqa: SIM905
+"""Words that are types beside any others; an email beside a phone is none."""
+
+
+def _among(parts: list[str]) -> tuple[str, str]:
+    """The type that several words give, as `string, ULID`, and the format of a time."""
+    kinds: set[str] = set()
+    stored = ""
+    known = 0
+    for part in parts:
+        epoch = _EPOCH.fullmatch(part)
+        if part == "epoch_ms" or (part == "epoch" and "timestamp" in parts):
+            stored = part  # timestamp (epoch)
+        elif part in TYPES:
+            kinds.add(TYPES[part])
+        elif epoch and re.search("unix|epoch|timestamp", part):
+            kinds.add("number")
+            unit = epoch["unit"] or ""
+            stored = "epoch_ms" if unit.startswith("m") else "epoch" if unit else stored
+        elif "iso" in part and _ISO.fullmatch(part):
+            kinds.add("timestamp")
+        elif part == parts[0]:
+            return "", ""  # orderId (String) is a name with its type
+        else:
+            continue
+        known += 1
+    if known < len([*filter(None, parts)]) and not _SURE & {*parts}:
+        return "", ""
+    if stored:
+        return ("number", stored) if kinds <= {"number", "timestamp"} else ("", "")
+    if len(kinds) == 2 and "string" in kinds:
+        kinds -= {"string"} if kinds & {"timestamp", "date"} else set()
+    return (kinds.pop() if len(kinds) == 1 else ""), ""

@@ -19,17 +19,29 @@ from keyfold_workbench.adopt.document.word_reads import by_arguments, by_home, b
 def find_patterns(model: DocumentModel) -> list[FoundPattern]:
     """The patterns that some entity's key can meet; a question for each other one."""
     names: dict[str, int] = {}
-    found = []
+    found: list[FoundPattern] = []
     for said in model.reading.statements:
         if not isinstance(said, PatternStatement):
             continue
         pattern = _find(model, said)
-        if pattern is not None:
+        if pattern is not None and not (said.notation in _IN_CODE and _is_told(pattern, found)):
             names[pattern.name] = names.get(pattern.name, 0) + 1
             if names[pattern.name] > 1:
                 pattern = replace(pattern, name=f"{pattern.name} ({names[pattern.name]})")
             found.append(pattern)
     return found
+
+
+_IN_CODE = ("a key condition in code", "a get in code", "lines of a condition")
+
+
+def _is_told(pattern: FoundPattern, found: list[FoundPattern]) -> bool:
+    """Whether a read was told before: the code of a request below a table of patterns."""
+    return any(
+        (each.name, each.kind, each.entities, each.index, each.conditions)
+        == (pattern.name, pattern.kind, pattern.entities, pattern.index, pattern.conditions)
+        for each in found
+    )
 
 
 def _find(model: DocumentModel, said: PatternStatement) -> FoundPattern | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from keyfold_workbench.adopt.document.blocks import plain
+from keyfold_workbench.adopt.document.blocks import CellRow, codes, plain
 from keyfold_workbench.adopt.document.grid import DocumentGrid
 from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.key_clauses import KeyClause
@@ -22,7 +22,7 @@ def pattern_rows(here: Here, grid: DocumentGrid) -> None:
         (
             at
             for at, head in enumerate(grid.header)
-            if re.search(r"(?i)\bindex\b|\bgsi\b", head) and not grid.sides[at]
+            if re.search(r"(?i)\bindex\b|\bgsi\b|^from$", head) and not grid.sides[at]
         ),
         index,
     )
@@ -52,8 +52,9 @@ def pattern_rows(here: Here, grid: DocumentGrid) -> None:
         for side, cell in grid.key_cells(row):
             if not is_absent(cell) and not clauses_of(cell, here.names):
                 found += _side_cell(side, cell)
+        found += _whole_partition(grid, row, found)
         named = plain(grid.cell(row, index))
-        owner = ordered_words(grid.cell(row, grid.column("table")))
+        owner = ordered_words(grid.cell(row, grid.column("table")) or named)
         table = next((t for t in here.names.tables if owner and ordered_words(t) == owner), "")
         number = here.names.index_in(named)
         if number:
@@ -65,7 +66,14 @@ def pattern_rows(here: Here, grid: DocumentGrid) -> None:
                 else clause
                 for clause in found
             ]
-        text = " | ".join([*rest, *(f"order {cell}" for cell in order)])
+        limits = [
+            f"limit {cell}" for head, cell in zip(grid.header, row.cells, strict=False)
+            if head.lower() == "limit" and cell.isdecimal()
+        ]  # fmt: skip
+        text = " | ".join([*rest, *(f"order {cell}" for cell in order), *limits])
+        if not found and _condition_cell(grid, row) == "" and not READ_WORD.search(text):
+            here.ask(row.line, f"{plain(name)}: by which key? Its key condition is empty.")
+            continue
         told = tell_read(
             here.about(
                 index=number if found or number else here.at.index, table=table or here.at.table
@@ -79,6 +87,24 @@ def pattern_rows(here: Here, grid: DocumentGrid) -> None:
         )
         if not told and row.line not in here.reading.marks and (found or READ_WORD.search(text)):
             here.ask(row.line, f"{plain(name)}: by which key?")
+
+
+def _condition_cell(grid: DocumentGrid, row: CellRow) -> str | None:
+    """What stands below Key condition, if there is such a column."""
+    heads = (at for at, head in enumerate(grid.header) if head.lower() == "key condition")
+    at = next(heads, None)
+    return None if at is None else grid.cell(row, at)
+
+
+def _whole_partition(grid: DocumentGrid, row: CellRow, found: list[KeyClause]) -> list[KeyClause]:
+    """``ORDER#<id>`, `SK = META`` below Key condition: the partition without its name."""
+    if any(clause.side.side == "partition" and clause.side.index != "*" for clause in found):
+        return []
+    cell = _condition_cell(grid, row) or ""
+    told = re.match(r"`([^`]+)`(?:\s*,|$)", cell)
+    if told is None or re.search(r"[=<>]\s|[=(]", told[1]) or len(codes(cell)) > 1 + len(found):
+        return []
+    return [KeyClause(KeySide("", "partition"), "=", (key_text(told[1]),), told[1])]
 
 
 def _side_cell(side: KeySide, cell: str) -> list[KeyClause]:

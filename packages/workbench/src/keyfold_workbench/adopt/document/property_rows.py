@@ -189,14 +189,18 @@ def _tell_attribute_row(here: Here, grid: DocumentGrid, row: CellRow, column: in
             key_type(kind),
             "an attribute marked as a key",
         )
-    word, maybe, values = attribute_type(kind)
+    written = attribute_type("string" if plain(kind) == "id" else kind)
     optional = (
-        maybe or name.endswith("?") or bool(re.match(r"(?i)optional\b", plain(" ".join(rest))))
+        written.optional
+        or name.endswith("?")
+        or bool(re.match(r"(?i)optional\b", plain(" ".join(rest))))
+        or any(part.strip() == "optional" for inner in rest for part in inner.split(","))
     )
     name = name.rstrip("?")
     if not re.fullmatch(r"[A-Za-z_]\w*", name) or not here.at.entity:
         return
-    if not values and word == "string":
+    values = written.values
+    if not values and written.type == "string":
         listed = (
             re.fullmatch(r"((?:`[\w-]+`(?:\s*(?:/|,|\||or|, or)\s*)?){2,})\.?", rest[-1].strip())
             if rest
@@ -209,7 +213,8 @@ def _tell_attribute_row(here: Here, grid: DocumentGrid, row: CellRow, column: in
         "a row of attributes",
         entity=here.at.entity,
         name=name,
-        type=word,
+        type=written.type,
+        stored=written.stored,
         optional=optional,
         values=values,
     )

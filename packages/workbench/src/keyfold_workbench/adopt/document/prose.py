@@ -26,10 +26,8 @@ from keyfold_workbench.adopt.document.notations import (
 from keyfold_workbench.adopt.document.property_rows import tell_index, tell_property
 from keyfold_workbench.adopt.document.reads import clauses_of, tell_read, tells_reads, title_of
 from keyfold_workbench.adopt.document.scope import entity_name
-from keyfold_workbench.adopt.document.statements import (
-    AttributeStatement,
-    TableStatement,
-)
+from keyfold_workbench.adopt.document.statements import AttributeStatement
+from keyfold_workbench.adopt.document.table_lines import tell_table, tell_table_keys
 from keyfold_workbench.adopt.document.telling import (
     attribute_in,
     key_type,
@@ -141,13 +139,17 @@ def _tell_parts(here: Here, lines: list[int]) -> None:
 def _pair(text: str) -> list[KeyClause]:
     """`ORDER#<id>` / `META`: the two sides of a key, in one line."""
     spans = codes(text)
-    between = re.search(r"`\s*(?:/|\+|,|\|)\s*`", text)
+    whole = re.match(r"Key `[^`]+`", text)  # Key `ORDER#<id> / META`.
+    between = whole or re.search(r"`\s*(?:/|\+|,|\|)\s*`", text)
+    spans = spans[0].split(" / ") if whole else spans
     values = [key_text(span) for span in spans]
-    if len(spans) != 2 or not between or "#" not in spans[0] or None in values:
+    if not between or None in values or (whole is None and "#" not in spans[0]):
+        return []
+    if len(spans) > 2 or (len(spans) == 1 and whole is None):
         return []
     if not any(value and value.fields for value in values):
         return []  # examples
-    sides = zip(SIDES, values, spans, strict=True)
+    sides = zip(SIDES, values, spans, strict=False)
     return [KeyClause(KeySide("", side), "=", (value,), raw) for side, value, raw in sides]
 
 
@@ -183,13 +185,15 @@ def _tell_keys(here: Here, found: list[tuple[int, KeyClause]], name: str, text: 
 
 def _tell_fact(here: Here, line: int, text: str) -> bool:
     """A line with one fact: a property, a key attribute, an index."""
+    if tell_table_keys(here, line, text):
+        return True
     if tell_titled_keys(here, line, text):
         return True
     if tell_named_index(here, line, text):
         return True
     labelled = _LABELLED.match(text.replace(":**", "**:"))
     if labelled is None:
-        return _tell_side(here, line, text) or _tell_table(here, line, text)
+        return _tell_side(here, line, text) or tell_table(here, line, text)
     label, value = plain(labelled["label"]), labelled["value"]
     numbered = re.fullmatch(rf"(?i)({INDEX})(?:\s*\(.*\))?", label)
     if (
@@ -208,7 +212,7 @@ def _tell_fact(here: Here, line: int, text: str) -> bool:
         or here.at.section == "patterns"
         or re.search(r"(?i)begins?_?with|[<>]=?\s*[\"'`]|between ", value)
     ):
-        return _tell_side(here, line, text) or _tell_table(here, line, text)
+        return _tell_side(here, line, text) or tell_table(here, line, text)
     if len(key_clauses(text, here.names)) > 1:
         return False
     inner = re.search(r"\((\w+)[^()]*\)$", label)
@@ -341,28 +345,6 @@ def _tell_side(here: Here, line: int, text: str) -> bool:
     return True
 
 
-def _tell_table(here: Here, line: int, text: str) -> bool:
-    """`The table is named **`orders`**`; time to live in a sentence."""
-    name = re.search(r"(?i)\btable\*{0,2} (?:is )?(?:named|called)\s+[*`]*([\w.${}-]{3,})", text)
-    said = f"TTL {text}" if re.fullmatch(r"(?i)ttl", here.block.label) else text
-    expiry = re.search(
-        r"(?i)\bTTL\W{1,4}(?:is )?(?:enabled )?(?:on|via) (?:the )?(?:attribute )?`(\w+)`", said
-    )
-    stream = re.search(r"NEW_AND_OLD_IMAGES|NEW_IMAGE|OLD_IMAGE", text)
-    if not (name or expiry or stream):
-        return False
-    here.say(
-        TableStatement,
-        line,
-        "a sentence",
-        title=here.at.table,
-        name=name[1] if name else "",
-        ttl=expiry[1] if expiry else "",
-        stream=stream[0] if stream else "",
-    )
-    return not READ_WORD.search(text)
-
-
 def _tell_attributes(here: Here, name: str) -> None:
     """`- `total` (Number): in cents` under Attributes, or `**Payload**: `a`, `b?``."""
     if not here.at.entity:
@@ -387,14 +369,15 @@ def _tell_attribute(here: Here, line: int, name: str, mark: str, kind: str) -> N
     if key_side(name) or re.fullmatch(r"(?i)type|entity_?type|_type|__typename", name):
         here.mark_read(line)
         return
-    word, optional, values = attribute_type(kind)
+    written = attribute_type(kind)
     here.say(
         AttributeStatement,
         line,
         "a line of attributes",
         entity=here.at.entity,
         name=name,
-        type=word,
-        optional=optional or bool(mark),
-        values=values,
+        type=written.type,
+        stored=written.stored,
+        optional=written.optional or bool(mark),
+        values=written.values,
     )

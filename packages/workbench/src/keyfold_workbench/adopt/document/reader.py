@@ -55,7 +55,7 @@ _TABLES = re.compile(
     r"(?: (?:di |de )?dynamodb| definitions| schemas?| structures?| details)?"
 )
 """A heading whose sections are tables."""
-_NAMES_TABLES = ("a row of tables", "a heading")
+_NAMES_TABLES = ("a row of tables", "a heading", "a sentence about a table")
 
 
 def read_document(text: str) -> DocumentReading:
@@ -108,7 +108,18 @@ def _names(first: DocumentReading) -> KeyNames:
             keys = ((said.side.side, said.side.attribute, "S"),)
         for side, attribute, _ in keys:
             places.setdefault(attribute, set()).add(KeySide(index, side, attribute))  # type: ignore[arg-type]
+    by_keys: dict[str, set[str]] = {}
+    for said in first.statements:
+        if isinstance(said, IndexStatement) and not said.number:
+            for place in filter(None, (key_side(name) for _, name, _ in said.keys)):
+                by_keys.setdefault(place.index, set()).add(said.name)
+    for number, called in by_keys.items():  # GSI1PK is a key of orders-by-status only
+        if number and len(called) == 1:
+            names.indexes.setdefault(number, called.pop())
     for attribute, found in places.items():
+        of_table = [place for place in found if not place.index]
+        if len(of_table) == 1:
+            names.of_table[attribute] = of_table[0]
         own = re.fullmatch(rf"(?i){NAME}", attribute) and key_side(attribute)
         if not own:
             names.attributes[attribute] = (

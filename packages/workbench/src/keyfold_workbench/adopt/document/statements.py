@@ -90,6 +90,8 @@ class AttributeStatement(DocumentStatement):
     type: str = ""
     optional: bool = False
     values: tuple[str, ...] = ()
+    stored: str = ""
+    """The format of a time that is a number: epoch or epoch_ms."""
 
     def __str__(self) -> str:
         kind = " ".join(filter(None, ("optional" * self.optional, self.type or "no type")))
@@ -191,7 +193,7 @@ _SIGNAL = re.compile(
     r"(?i)\b(?:pk|sk|gsi\d?_?[ps]k)\b[`*\"']*\s*[=:]|(?-i:[A-Z]{2,})#(?:[<{$\[:]|\w)|begins"
     r"_with|\bGetItem\b"
     r"|\bKeyCondition|\bQuery\b.*\b(?:pk|gsi)|\bTTL\b.*`\w+`|\b(?:partition|sort) "
-    r"key\b[`*]*\s*[:=(]"
+    r"key\b[`*]*\s*[:=(]|\btable\b.*\b(?:partition|hash|primary)[ -]key\b[`*]*\s*`?\w+`"
 )
 
 

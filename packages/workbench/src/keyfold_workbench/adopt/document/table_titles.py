@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from keyfold_workbench.adopt.document.scope import ordered_words
 from keyfold_workbench.adopt.document.statements import (
+    AttributeStatement,
     DocumentStatement,
     KeyStatement,
     PatternStatement,
@@ -26,6 +27,9 @@ class TableTitles:
         every = {ordered_words(s.table) for s in told} | self._owners
         self._only = self._only_table(said)
         self._found: dict[str, Words] = {}
+        self._described = {
+            ordered_words(s.entity) for s in said if isinstance(s, AttributeStatement)
+        }
         self._known = {t for t in every if t and not any(_ends(other, t) for other in every)}
         self._known = {self._only[0]} if self._only else self._known
         self.several = len(self._known) > 1
@@ -43,7 +47,9 @@ class TableTitles:
 
     def entity_of(self, s: KeyStatement) -> str:
         """The entity of a key: of the only table its title, whatever section tells its key."""
-        return self._only[1] if self._only and not s.table and is_attribute(s) else s.entity
+        named = s.notation == "a row of keys" and ordered_words(s.entity) in self._described
+        is_table = self._only and not s.table and is_attribute(s) and not named
+        return self._only[1] if self._only and is_table else s.entity
 
     def is_owner(self, title: str) -> bool:
         """Whether an entity's name is that of a table."""

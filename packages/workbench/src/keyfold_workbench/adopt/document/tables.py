@@ -47,6 +47,10 @@ def read_table(here: Here) -> None:
     grid = grid_of(here)
     if not grid.body:
         return
+    if {"rule", "severity"} <= {head.lower() for head in grid.header}:
+        for row in grid.body:
+            here.mark_read(row.line)  # findings about the design
+        return
     first = column_roles(grid.header[grid.first])
     if grid.is_numbered and "pattern" in first:
         for row in grid.body:
@@ -285,7 +289,7 @@ def _index_rows(here: Here, grid: DocumentGrid) -> None:
         number, name = (
             (index_number(both[1]), both[2]) if both else (number, re.sub(r"\s*\(.*", "", name))
         )
-        projection = plain(grid.cell(row, grid.column("projection"))).upper()
+        projection = plain(grid.cell(row, grid.column("projection"))).upper().replace(" ", "_")
         here.say(
             IndexStatement,
             row.line,

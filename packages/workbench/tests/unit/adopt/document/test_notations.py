@@ -842,3 +842,62 @@ def test_the_only_table_is_one_table_whatever_section_tells_its_key() -> None:
         ("etl_jobs", "jobId / status")
     ]
     assert len(schema.entities) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Table `Library`, partition key `PK`, sort key `SK`, on-demand. TTL attribute: `expires`.",
+        "Table: `Library`, partition key `PK`, sort key `SK`. TTL attribute: `expires`.",
+        "The table **Library** has the partition key `PK` and the sort key `SK`; TTL on `expires`.",
+        "- Table Library, hash key PK (string), range key SK (string), TTL attribute `expires`.",
+    ],
+)
+def test_a_table_is_read_from_a_sentence(line: str) -> None:
+    keys = "| Entity | PK | SK |\n|---|---|---|\n| Book | `BOOK#<bookId>` | `META` |\n"
+    found = design_of(f"# D\n\n{line}\n\n{keys}", "d.md")
+    [table] = found.schema.tables
+    assert (table.name, table.key_attributes, table.ttl) == ("Library", ("PK", "SK"), "expires")
+    assert found.questions == []
+    assert found.reading.marks[3] == "read"
+
+
+def test_a_sentence_about_a_tables_key_that_is_not_read_is_never_called_silent() -> None:
+    assert (
+        "not understood"
+        in design_of(
+            "# D\n\nThe table has the partition key `PK` as usual.\n", "d.md"
+        ).reading.explain(3)[0]
+    )
+
+
+def test_an_index_in_the_sentence_of_its_table_is_asked_about() -> None:
+    line = "Table `Library`, partition key `PK`, and an index with partition key `author`."
+    found = design_of(f"# D\n\n{line}\n", "d.md")
+    assert any("Which indexes has Library?" in question for question in found.questions)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("string, ULID", ("string", "")),
+        ("ISO timestamp", ("timestamp", "")),
+        ("string, ISO 8601", ("timestamp", "")),
+        ("epoch seconds", ("timestamp", "epoch")),
+        ("number, epoch milliseconds", ("timestamp", "epoch_ms")),
+        ("Unix timestamp in seconds", ("timestamp", "epoch")),
+        ("string, unique", ("string", "")),
+        ("unix timestamp", ("number", "")),
+        ("email, phone", ("any", "")),
+        ("number, string", ("any", "")),
+        ("time in seconds", ("any", "")),
+    ],
+)
+def test_a_type_is_read_among_several_words(written: str, read: tuple[str, str]) -> None:
+    keys = "| Entity | PK | SK |\n|---|---|---|\n| Book | `BOOK#<bookId>` | `META` |\n"
+    text = f"# D\n\n{keys}\n## Book\n\n### Attributes\n\n- `at` ({written})\n"
+    found = design_of(text, "d.md")
+    [at] = [each for each in found.schema.by_entity["Book"].attributes if each.name == "at"]
+    assert (at.type, at.stored) == read
+    asked = any("no type is given for at" in question for question in found.questions)
+    assert asked == (at.type == "any")
