@@ -14,6 +14,8 @@ UNKNOWN_REFERENCE: Final = "E4"
 TYPE_UNSUPPORTED: Final = "E5"
 PATTERN_WITHOUT_KEY: Final = "E6"
 TABLE_REFUSED: Final = "E7"
+PATTERN_REFUSED: Final = "E8"
+CALL_REFUSED: Final = "E9"
 
 TITLES: Final[dict[str, str]] = {
     PATTERN_BRANCHES: "An access pattern looks at a parameter's value",
@@ -23,4 +25,6 @@ TITLES: Final[dict[str, str]] = {
     TYPE_UNSUPPORTED: "A field's type cannot be stored",
     PATTERN_WITHOUT_KEY: "An access pattern does not give its key",
     TABLE_REFUSED: "DynamoDB does not accept a table, an index or a search as declared",
+    PATTERN_REFUSED: "An access pattern's signature or budget does not agree with its plan",
+    CALL_REFUSED: "A declaration is given an argument that it does not take",
 }

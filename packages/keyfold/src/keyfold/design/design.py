@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from keyfold.design import codes, schema
+from keyfold.design.declaration import declaring
 from keyfold.design.pattern import Pattern
 from keyfold.design.processor import KINDS, ChangeKind, Processor
 from keyfold.design.read import Read
@@ -58,6 +59,9 @@ class Declarations:
         """User-written stream processors."""
         self.resolvers: list[Callable[[], None]] = []
 
+    @declaring(
+        "a table", 'Write design.table("Shop", indexes=[Index("GSI1", "GSI1PK", "GSI1SK")]).'
+    )
     def table(
         self,
         name: str,
@@ -113,6 +117,7 @@ class Declarations:
         self.tables[name] = Table(self, declared, camel=naming == "camel")
         return self.tables[name]
 
+    @declaring("an access pattern", "Write @design.pattern(requests=1) above its function.")
     def pattern(
         self,
         *,

@@ -10,7 +10,7 @@ from typing_extensions import TypeVar
 
 from keyfold.design import schema
 from keyfold.design.address import OpenKey
-from keyfold.design.declaration import Declared
+from keyfold.design.declaration import Declared, declaring
 from keyfold.design.derivation import Derivation, derivation
 from keyfold.design.key_attribute import KeyAttribute, check_type, is_whole, normalising
 from keyfold.design.renderer import KeyRenderer, compile_key
@@ -35,6 +35,11 @@ class Key(Declared, Generic[K_co]):
 
     index: str | None = None
 
+    @declaring(
+        "a key",
+        "Give one template for the partition and one for the sort key, as "
+        'Key("ROOM#{room_id}", "MEMBER#{user_id}#{day}").',
+    )
     def __init__(
         self,
         partition: str,

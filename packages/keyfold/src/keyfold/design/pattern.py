@@ -9,6 +9,12 @@ from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 from keyfold.design import codes, schema
 from keyfold.design.nearest import Nearest, describe_search
 from keyfold.design.parameter import Param
+from keyfold.design.pattern_signature import (
+    accepted_arguments,
+    own_types,
+    signature_problems,
+    written_types,
+)
 from keyfold.design.read import Page, Read
 from keyfold.design.read_schema import check_readable, describe
 from keyfold.design.source import caller
@@ -53,11 +59,36 @@ class Pattern(Generic[P, T]):
         self.signature = inspect.signature(function)
         self._names, self._defaults = _plain_parameters(self.signature)
         self.read: Read[T] = self._record()
+        hints = written_types(function)
+        for message, suggestion in signature_problems(function, hints, self.read):
+            raise self._refusal(message, suggestion)
+        self._accepted = accepted_arguments(function, hints, self.read)
+        self._usual = [(name, one.exact) for name, one in self._accepted.items()]
         self.__doc__ = self.description
         self.__wrapped__ = function
         self.cursor: str | None = None
 
+    def _refusal(self, message: str, suggestion: str) -> DeclarationError:
+        return DeclarationError(
+            codes.PATTERN_REFUSED,
+            message,
+            place=f"{self.place} pattern {self.name}",
+            suggestion=suggestion,
+        )
+
     def _record(self) -> Read[T]:
+        requests: object = self.requests
+        if requests is not None and (type(requests) is not int or requests < 1):
+            raise self._refusal(
+                f"its budget is {requests!r} requests.",
+                "Give a whole number of at least 1, as requests=1.",
+            )
+        for parameter in self.signature.parameters.values():
+            if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+                raise self._refusal(
+                    f"its parameter {parameter.name!r} cannot be given by name.",
+                    "Declare each parameter by name, and several values as ids: list[str].",
+                )
         call: Callable[..., object] = self.function
         try:
             read = call(**{name: Param(name) for name in self.signature.parameters})
@@ -108,10 +139,11 @@ class Pattern(Generic[P, T]):
         **kwargs: P.kwargs,
     ) -> Iterator[Page[Item]] | AsyncIterator[Page[Item]]:
         """All pages, from the pattern's cursor to the end."""
-        arguments = self.arguments(*args, **kwargs)
         if hasattr(db, "read_pattern"):
-            return self._pages(cast("SyncReader", db), arguments)
-        return self._pages_async(db, arguments)
+            return self._pages(cast("SyncReader", db), self.arguments(*args, **kwargs))
+        if hasattr(db, "read_pattern_async"):
+            return self._pages_async(db, self.arguments(*args, **kwargs))
+        raise self._no_handle(db, ".pages")
 
     def _pages(
         self: Pattern[P, Page[Item]], db: SyncReader, arguments: dict[str, Any]
@@ -143,11 +175,21 @@ class Pattern(Generic[P, T]):
             and given.keys().isdisjoint(kwargs)
             and arguments.keys() == self.signature.parameters.keys()
         ):
+            for name, usual in self._usual:
+                if type(arguments[name]) not in usual:
+                    self._check(name, arguments[name])
             return arguments
-        # The slow path reports the error and handles rarer kinds of parameters.
-        bound = self.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return bound.arguments
+        # Reports the error.
+        return self.signature.bind(*args, **kwargs).arguments
+
+    def _check(self, name: str, value: object) -> None:
+        """Refuse an argument that is neither of its parameter's type nor of its field's."""
+        accepted = self._accepted[name]
+        if accepted.takes(value):
+            return
+        own = () if value is None or accepted.several else own_types(self.read, name)
+        if not isinstance(value, own):
+            raise PlanError(f"{self.name}: {name} must be {accepted.shown}, not {value!r}")
 
     @overload
     def __call__(self, db: SyncReader, /, *args: P.args, **kwargs: P.kwargs) -> T: ...
@@ -158,10 +200,18 @@ class Pattern(Generic[P, T]):
     def __call__(
         self, db: SyncReader | AsyncReader, /, *args: P.args, **kwargs: P.kwargs
     ) -> T | Coroutine[Any, Any, T]:
-        arguments = self.arguments(*args, **kwargs)
         if hasattr(db, "read_pattern"):
-            return db.read_pattern(self, arguments)
-        return db.read_pattern_async(self, arguments)
+            return db.read_pattern(self, self.arguments(*args, **kwargs))
+        if hasattr(db, "read_pattern_async"):
+            return db.read_pattern_async(self, self.arguments(*args, **kwargs))
+        raise self._no_handle(db)
+
+    def _no_handle(self, given: object, call: str = "") -> PlanError:
+        shown = ", ".join(["db", *self.signature.parameters])
+        return PlanError(
+            f"{self.name}: the first argument is the open design, not {given!r}; with "
+            f"db = design.open(...) call {self.name}{call}({shown})"
+        )
 
     def describe(self) -> schema.PatternSchema | schema.SearchSchema:
         if isinstance(self.read, Nearest):

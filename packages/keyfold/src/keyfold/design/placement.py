@@ -16,6 +16,7 @@ from keyfold.design.condition import (
     present,
     there,
 )
+from keyfold.design.declaration import declaring
 from keyfold.design.exclusion import excludes
 from keyfold.design.keys import Key, Silences
 from keyfold.design.recorder import declare
@@ -38,6 +39,10 @@ class On(Key[K_co]):
     `when` makes it sparse: the name of a field that must have a value, or a condition.
     """
 
+    @declaring(
+        "a key in an index",
+        'Give the index and its templates, as On("GSI1", "USER#{user_id}", "POST#{post_id}").',
+    )
     def __init__(
         self,
         index: str,

@@ -22,9 +22,9 @@ class Thing(Entity, table=table):
 
 
 @design.pattern()
-def things(owner: str, limit: int = 50, *, extra: str = "x") -> Query[Thing]:
+def things(owner: int, limit: int = 50, *, extra: int | None = None) -> Query[Thing]:
     """Things of an owner."""
-    return Thing.key.query(owner=owner).limit(limit)
+    return Thing.key.query(owner=owner).since(thing_id=extra).limit(limit)
 
 
 names = st.sampled_from(["owner", "limit", "extra", "unknown"])
