@@ -157,7 +157,7 @@ def as_told(schema: Schema) -> dict[str, Any]:
     return {
         entity.type_name or entity.name: (
             _in_python(str(entity.key)),
-            {one.name: _attribute(one) for one in entity.attributes if one.name != "ttl"},
+            {one.name: _attribute(one, entity) for one in entity.attributes if one.name != "ttl"},
             [(placed.index, _in_python(str(placed.key))) for placed in entity.placements],
             [(len(u.fields), u.normalise, bool(u.marker)) for u in entity.uniques],
             entity.ttl and entity.ttl.days,
@@ -167,10 +167,12 @@ def as_told(schema: Schema) -> dict[str, Any]:
     }
 
 
-def _attribute(one: AttributeSchema) -> tuple[Any, ...]:
+def _attribute(one: AttributeSchema, entity: EntitySchema) -> tuple[Any, ...]:
+    # A field of the key never changes; a declaration does not say it again.
+    mutable = one.mutable and (entity.key is None or one.field not in entity.key.fields)
     steps = tuple((step.before, step.after, step.by) for step in one.states)
     kind = ALIKE.get(one.type, one.type)
-    told = (kind, one.optional, one.mutable, one.values, one.stored, one.reads, steps)
+    told = (kind, one.optional, mutable, one.values, one.stored, one.reads, steps)
     return (*told, one.normalise, one.max_items)
 
 
