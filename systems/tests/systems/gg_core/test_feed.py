@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -35,6 +36,7 @@ async def test_what_was_posted_before_and_after_the_flag_is_shown_once(
     await world.join("ada", "ben")
     await world.do("ada", "POST", "/following/ben")
     await world.post("ben", "Before")
+    await asyncio.sleep(0.002)  # times are stored in milliseconds
     await world.do("root", "PUT", "/promotions/ben", {"fanoutEnabled": True})
     await world.post("ben", "After")
     await world.settle()
