@@ -61,7 +61,7 @@ def test_a_folder_that_cannot_be_a_package_is_refused(
         ("class", "'class' is a keyword of Python; choose another name"),
         ("json", "a package 'json' would hide one of Python's"),
         ("tests", "a package 'tests' would hide one of Python's"),
-        ("keyfold-web", "a package 'keyfold_web' would hide one of Python's"),
+        ("keyfold", "a package 'keyfold' would hide one of Python's"),
         ("übung", "begin the folder's name with a letter from a to z"),
         ("", "name the folder of the new project, as in `keyfold new my-tasks`"),
     ],
