@@ -1,12 +1,14 @@
 """The frame of the site: six entries on top, the groups of a section at the side, and design files.
 
-A declaration has a second tab: the design file that says the same.
+A declaration has a second tab: the design file that says the same. The search finds a page by more
+words than those of its title.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -20,6 +22,9 @@ from keyfold import Design
 from keyfold.design.yaml_writer import dumps
 
 HOME = "index"
+SEARCH_WORDS: dict[str, list[str]] = tomllib.loads(
+    Path(__file__).with_name("search_words.toml").read_text("utf-8")
+)
 
 
 class Entry(NamedTuple):
@@ -42,6 +47,7 @@ class Section(NamedTuple):
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-read", _add_design_file)
     app.connect("doctree-read", _name_columns)
+    app.connect("doctree-read", _add_search_words)
     app.connect("source-read", _offer_files)
     app.connect("html-page-context", _add_frame)
     return {"parallel_read_safe": True}
@@ -78,6 +84,13 @@ def _name_columns(_app: Sphinx, tree: nodes.document) -> None:
         for entry in head.findall(nodes.entry):
             if not entry.astext():
                 entry += nodes.inline("", "Of what", classes=["heard"])
+
+
+def _add_search_words(app: Sphinx, tree: nodes.document) -> None:
+    words = SEARCH_WORDS.get(app.env.docname, [])
+    if words:
+        entries = [("single", word, "", "main", None) for word in words]
+        tree.insert(0, addnodes.index(entries=entries))
 
 
 def _declared(code: str) -> Design | None:

@@ -38,6 +38,33 @@ from keyfold_web import codes as serve_codes
 _ADDRESS = re.compile(r"<function (?:\w+\.)*(<lambda>|\w+) at 0x[0-9a-f]+>")
 INTERNAL = {"cli", "demo", "engine", "expressions", "values", "errors", "settings"}
 """Packages that are not part of the API, or have a page of their own."""
+SETTINGS_NOTE = """\
+```toml
+[tool.keyfold]
+design = "hangouts.tables:design"
+backend = "hangouts.db"
+table_prefix = "dev-"
+
+[tool.keyfold.table_names]
+AuditTable = "shared-audit"
+```
+
+`keyfold guide --settings` shows each value and where it came from:
+
+```text
+design        hangouts.tables:design    /home/ada/hangouts/pyproject.toml
+backend       dynamodb://eu-west-1      --backend
+table_prefix  staging-                  KEYFOLD_TABLE_PREFIX
+table_names   AuditTable=shared-audit   /home/ada/hangouts/pyproject.toml
+```
+
+An unknown key is an error, with a suggestion.
+
+The name of a table is the first of these that is set: its entry in `table_names`; the environment
+variable that its declaration names, as in
+`design.table("SearchRoom", name_variable="DYNAMODB_TABLE_NAME")`; `table_prefix` followed by its
+declared name.
+"""
 SECRETS_NOTE = "Secrets are read only from the environment, never from a file, and are never shown."
 
 RULES_NOTE = """
@@ -124,8 +151,7 @@ def _subparsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentPa
 
 
 def settings_page() -> str:
-    parts = ["# Settings", "", inspect.cleandoc(settings.__doc__ or ""), ""]
-    parts += ["`keyfold guide --settings` shows each value and where it came from.", ""]
+    parts = ["# Settings", "", inspect.cleandoc(settings.__doc__ or ""), "", SETTINGS_NOTE]
     for setting in settings.SETTINGS:
         parts += [
             f"## `{setting.name}`",
