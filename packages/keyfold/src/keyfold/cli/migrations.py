@@ -154,7 +154,6 @@ def _plan(args: argparse.Namespace) -> int:
 
 def _apply(args: argparse.Namespace) -> int:
     from keyfold.errors import MigrationError
-    from keyfold.migrations.estimate import compared, estimate
     from keyfold.migrations.migration import PHASES
 
     if args.to not in PHASES[1:]:
@@ -166,11 +165,8 @@ def _apply(args: argparse.Namespace) -> int:
             continue
         migrator = _migrator(args, reachable)
         _refuse_duplicates(args, migrator)
-        expected = estimate(migrator.migration, migrator.backend) if migrator.copies else []
         wait = (lambda: True) if args.follow else None
         state = migrator.apply(args.to, repair=not args.no_repair, wait=wait)
-        for words in compared(expected, migrator.work):
-            print(f"{migrator.migration.name}: {words}")
         print(f"{migrator.migration.name}: {state.phase} is complete")
         if state.phase not in (args.to, "contract"):
             break  # The next plan starts from the result of this one.
@@ -193,14 +189,14 @@ def _refuse_duplicates(args: argparse.Namespace, migrator: Migrator) -> None:
 
 def _print_estimate(args: argparse.Namespace) -> None:
     """Print a plan's effects; creates nothing, not even the state table."""
-    from keyfold.migrations.estimate import estimate, words_of
+    from keyfold.migrations.estimate import estimate
 
     migrator = _migrator(args, existing_or_empty)
     print(f"{migrator.migration.name}:")
     for words in (*migrator.migration.words(), *migrator.migration.duplicates):
         print(f"  {words}")
-    for words in words_of(estimate(migrator.migration, migrator.backend), args.rate):
-        print(f"  {words}")
+    for phase in estimate(migrator.migration, migrator.backend):
+        print(f"  {phase.words(args.rate)}")
 
 
 def _history(args: argparse.Namespace) -> int:
@@ -294,6 +290,9 @@ def _read_status(args: argparse.Namespace) -> MigrationStatus:
     """The state, or an error soon: a person waits, whatever the server does."""
     from keyfold.errors import KeyfoldError
 
+    backend = settings.from_arguments(args).backend
+    if "://" not in backend:
+        return _migrator(args, existing_or_empty).status()
     read: Future[MigrationStatus] = Future()
 
     def ask() -> None:
@@ -308,7 +307,6 @@ def _read_status(args: argparse.Namespace) -> MigrationStatus:
     except FutureTimeout:
         if read.done():
             raise
-        backend = settings.from_arguments(args).backend
         raise KeyfoldError(
             f"the backend {backend} has not answered for {PATIENCE_SECONDS:g} seconds"
         ) from None

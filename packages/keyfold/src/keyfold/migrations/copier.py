@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 from keyfold.migrations.backend import Item
 from keyfold.migrations.changes import ChangeReader, ItemChange
 from keyfold.migrations.copy_writes import REFUSED, CopyWrites, Outdated, refusal
-from keyfold.migrations.direction import Direction, Tally, Uncopyable
+from keyfold.migrations.direction import Direction, Uncopyable
 from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
@@ -76,8 +76,6 @@ class Copier:
         self._noted_foreign = float("-inf")
         self._reached = 0.0
         """Every change before this moment has been copied."""
-        self._spent: dict[str, float] = {}
-        self._spending = threading.Lock()
 
     def poll(self) -> int:
         """Copy one read of each shard; returns the number of changes."""
@@ -108,15 +106,6 @@ class Copier:
     def lag(self) -> float:
         """Seconds since the last moment before which every change is copied."""
         return max(self.backend.clock.now() - self._reached, 0.0) if self._reached else 0.0
-
-    def take_units(self, table: str) -> float:
-        """Write units used for a table's changes since the last call."""
-        with self._spending:
-            return self._spent.pop(table, 0.0)
-
-    def _spend(self, table: str, tally: Tally) -> None:
-        with self._spending:
-            self._spent[table] = self._spent.get(table, 0.0) + tally.write_units
 
     def catch_up(self) -> None:
         """Copy everything that has changed so far, while traffic continues."""
@@ -151,20 +140,17 @@ class Copier:
         """Copy changes to the other side, once each, in order per item."""
         current = self._current_of(records)
         for table in dict.fromkeys(record.table for record in records):
-            tally = self._copy(
-                (
-                    _Source(table, one.key, current.get((table, key_text(one.key))), one)
-                    for one in records
-                    if one.table == table
-                ),
-                tries,
+            found = (
+                _Source(table, one.key, current.get((table, key_text(one.key))), one)
+                for one in records
+                if one.table == table
             )
-            self._spend(table, tally)
+            self._copy(found, tries)
 
-    def copy_scanned(self, table: str, items: Sequence[Item]) -> Tally:
+    def copy_scanned(self, table: str, items: Sequence[Item]) -> None:
         """Copy scanned items, except those that changed since copying began."""
         found = (_Source(table, self.direction.key_of(table, item), item) for item in items)
-        return self._copy(found, _ATTEMPTS)
+        self._copy(found, _ATTEMPTS)
 
     def _current_of(self, records: Sequence[ItemChange]) -> dict[Address, Item]:
         """The changed items in their current state.
@@ -177,27 +163,26 @@ class Copier:
             (one.table, key_text(one.key)) for one in records if one.table in routed
         )
 
-    def _copy(self, sources: Iterable[_Source], tries: int) -> Tally:
+    def _copy(self, sources: Iterable[_Source], tries: int) -> None:
         """Copy items, as many in one transaction as it takes and as do not touch each other."""
-        tally, batch, taken = Tally(), list[_Planned](), set[Address]()
+        batch, taken = list[_Planned](), set[Address]()
         for source in sources:
-            planned = self._plan(source, tally)
+            planned = self._plan(source)
             size = sum(len(actions) for _, actions in batch)
             if planned is not None and (
                 size + len(planned[1]) > self._size.actions or planned[0] & taken
             ):
-                tally.add(self._write(batch, tries))
+                self._write(batch, tries)
                 batch, taken = [], set()
                 # What it depends on may just have been written.
-                planned = self._plan(source, tally)
+                planned = self._plan(source)
             if planned is not None:
                 batch.append((source, planned[1]))
                 taken |= planned[0]
-        tally.add(self._write(batch, tries))
-        return tally
+        self._write(batch, tries)
 
     def _plan(
-        self, source: _Source, tally: Tally, marker: CopyMarker | None = None
+        self, source: _Source, marker: CopyMarker | None = None
     ) -> tuple[set[Address], list[Item]] | None:
         """What an item's copy touches, and writes, its marker last; None if there is nothing.
 
@@ -220,7 +205,7 @@ class Copier:
                 left, after, source.address, source.item, scanned=record is None and not again
             )
         except Uncopyable as problem:
-            tally.add(self._trouble(table, source.key, str(problem)))
+            self._trouble(table, source.key, str(problem))
             return None
         own = (f"marker of {table}", source.address[1])
         return {*left, *after, own, source.address}, [*actions, last]
@@ -243,57 +228,51 @@ class Copier:
         left = self.writes.outdated_by(record, after)
         return left, {} if self.clears else after
 
-    def _write(self, batch: list[_Planned], tries: int) -> Tally:
+    def _write(self, batch: list[_Planned], tries: int) -> None:
         """Write copies in one transaction, without those that are refused."""
-        tally = Tally()
         while batch:
             try:
-                outcome = self.writes.transact([one for _, mine in batch for one in mine], tally)
+                outcome = self.writes.transact([one for _, mine in batch for one in mine])
             except Uncopyable as problem:
                 if len(batch) == 1:
                     source = batch[0][0]
-                    tally.add(self._trouble(source.table, source.key, str(problem)))
-                    return tally
+                    self._trouble(source.table, source.key, str(problem))
+                    return
                 for planned in batch:
-                    tally.add(self._write([planned], tries))
-                return tally
+                    self._write([planned], tries)
+                return
             if outcome is None:
-                tally.copied += len(batch)
                 for source, _ in batch:
                     self.store.clear_problem(source.table, source.key)
                 self._note_foreign([source.record for source, _ in batch if source.record])
-                return tally
+                return
             codes, written = iter(outcome), list[_Planned]()
             for source, actions in batch:
                 own = list(islice(codes, len(actions)))
                 if all(code == "None" for code in own):
                     written.append((source, actions))
                 else:
-                    tally.add(self._settle(source, actions, own, tries))
+                    self._settle(source, actions, own, tries)
             batch = written
-        return tally
 
-    def _settle(self, source: _Source, actions: list[Item], codes: list[str], tries: int) -> Tally:
+    def _settle(self, source: _Source, actions: list[Item], codes: list[str], tries: int) -> None:
         """Copy an item whose writes were refused in another way, or note that it cannot be."""
         table, key, record = source.table, source.key, source.record
         if codes[-1] == REFUSED:
-            if record is None:
-                return Tally(skipped=1)
-            self.copy_again(table, key, record)
+            if record is not None:  # Otherwise the item has changed since it was scanned.
+                self.copy_again(table, key, record)
         elif not tries or not self.writes.is_race(codes, actions):
-            return self._trouble(table, key, refusal(codes, actions))
+            self._trouble(table, key, refusal(codes, actions))
         elif record is None:
             self.copy_again(table, key)
         else:
             self.copy_changes([record], tries - 1)
-        return Tally()
 
     def copy_again(self, table: str, key: Item, record: ItemChange | None = None) -> None:
         """Copy an item in its current state: a concurrent change restarts it.
 
         For repairs, and with its record where applications write it on both sides.
         """
-        tally = Tally()
         for _ in range(_ATTEMPTS):
             marker = self.store.marker(self.towards, table, key)
             if record is not None and (
@@ -301,11 +280,11 @@ class Copier:
             ):
                 break
             source = _Source(table, key, self.backend.item(table, key), record)
-            planned = self._plan(source, tally, marker)
+            planned = self._plan(source, marker)
             if planned is None:
                 break
             try:
-                outcome = self.writes.transact(planned[1], tally)
+                outcome = self.writes.transact(planned[1])
             except Uncopyable as problem:
                 self._trouble(table, key, str(problem))
                 break
@@ -318,7 +297,6 @@ class Copier:
             if outcome[-1] != REFUSED and not self.writes.is_race(outcome, planned[1]):
                 self._trouble(table, key, refusal(outcome, planned[1]))
                 break
-        self._spend(table, tally)
 
     def remove_extra(
         self, copies: Mapping[tuple[str, str], Item], source: str, source_key: Item
@@ -328,15 +306,11 @@ class Copier:
         if self.backend.item(source, source_key) is None:
             deletes = [self.writes.delete(table, item) for (table, _), item in copies.items()]
             check = self.writes.marker_check(source, source_key, marker)
-            tally = Tally()
-            self.writes.transact([*deletes, check], tally)
-            self._spend(source, tally)
+            self.writes.transact([*deletes, check])
 
     def _rewrite(self, table: str, item: Item | None, image: Item | None = None) -> None:
         if item is not None:
-            tally = Tally()
-            InPlace(self.direction, table).rewrite(item, image, tally)
-            self._spend(table, tally)
+            InPlace(self.direction, table).rewrite(item, image)
 
     def _note_foreign(self, records: Sequence[ItemChange]) -> None:
         """Record a write to the old side alone, unless it was this migration's."""
@@ -362,6 +336,5 @@ class Copier:
         noted = log.find(record.table, record.key)
         return noted is not None and noted.is_of(record.old, record.new)
 
-    def _trouble(self, table: str, key: Item, reason: str) -> Tally:
+    def _trouble(self, table: str, key: Item, reason: str) -> None:
         self.store.add_problem(CopyFailure(table, key, reason))
-        return Tally(problems=1)

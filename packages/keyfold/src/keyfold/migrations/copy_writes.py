@@ -15,7 +15,7 @@ from keyfold.errors import (
 )
 from keyfold.migrations.backend import Item
 from keyfold.migrations.changes import ItemChange
-from keyfold.migrations.direction import Direction, Tally, Uncopyable
+from keyfold.migrations.direction import Direction, Uncopyable
 from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
@@ -273,13 +273,13 @@ class CopyWrites:
             check["ExpressionAttributeValues"] = values
         return {"ConditionCheck": check}
 
-    def transact(self, actions: list[Item], tally: Tally) -> list[str] | None:
+    def transact(self, actions: list[Item]) -> list[str] | None:
         """None if everything was written; otherwise the reason for each part. Conflicts are
         retried.
         """
-        request: Item = {"TransactItems": actions, "ReturnConsumedCapacity": "TOTAL"}
+        request: Item = {"TransactItems": actions}
         try:
-            answer = run_by(self.backend.call, transact("TransactWriteItems", request))
+            run_by(self.backend.call, transact("TransactWriteItems", request))
         except TransactionCanceled as cancelled:
             codes = [reason.code for reason in cancelled.reasons]
             return [code if code not in PASSING else "None" for code in codes]
@@ -289,7 +289,6 @@ class CopyWrites:
             raise MigrationError(
                 "the backend kept rejecting a transaction with a conflict"
             ) from conflict
-        tally.spend(answer.get("ConsumedCapacity", ()))
         return None
 
 

@@ -85,21 +85,3 @@ class Direction:
     def stays(self, table: str) -> bool:
         """Whether writes to a table must be undone one by one."""
         return self.log is not None and table not in self.created
-
-
-@dataclass
-class Tally:
-    """What copying and rewriting did."""
-
-    copied: int = 0
-    skipped: int = 0
-    problems: int = 0
-    write_units: float = 0.0
-
-    def add(self, other: Tally) -> None:
-        for name in self.__dataclass_fields__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
-    def spend(self, consumed: Sequence[Mapping[str, Any]]) -> None:
-        """Add the units of an answer."""
-        self.write_units += sum(float(used.get("CapacityUnits", 0)) for used in consumed)

@@ -10,14 +10,13 @@ from typing import Final
 
 from keyfold.errors import ConditionFailed, TransactionCanceled
 from keyfold.migrations.backend import Item
-from keyfold.migrations.direction import Direction, Tally, Uncopyable
+from keyfold.migrations.direction import Direction, Uncopyable
 from keyfold.migrations.rewrites import undo_rewrites
 from keyfold.migrations.undo import UndoRecord
 from keyfold.migrations.wire_equality import equal, same
 from keyfold.migrations.write_conditions import difference, unchanged
 
 _TRIES: Final = 8
-_COUNTED: Final = {"ReturnConsumedCapacity": "TOTAL"}
 
 
 class InPlace:
@@ -28,7 +27,7 @@ class InPlace:
         self._rewrites = [one for one in direction.rewrites if one.table == table]
         self._log = direction.log if direction.stays(table) else None
 
-    def rewrite(self, item: Item, image: Item | None = None, tally: Tally | None = None) -> bool:
+    def rewrite(self, item: Item, image: Item | None = None) -> bool:
         """Change an item by all rewrites in one write: otherwise one rewrite's result would return
         through the stream to the next, for ever. `image` is the item before its last change.
         """
@@ -40,13 +39,13 @@ class InPlace:
             if record is not None and record.is_of(image, item):
                 image = None  # It was this migration, not the application.
         changed = self.apply(item, image)
-        if self.write_over(item, changed, tally):
+        if self.write_over(item, changed):
             return True
         if image is None or changed is None:
             return False
         if equal(changed, item) and not follows:
             return False  # Otherwise an older change may have been followed since.
-        return self._follow_late(item, image, tally)
+        return self._follow_late(item, image)
 
     def apply(self, item: Item, image: Item | None = None) -> Item | None:
         """The result of all rewrites of an item."""
@@ -64,9 +63,7 @@ class InPlace:
                 raise Uncopyable(why) from problem
         return changed
 
-    def replace(
-        self, item: Item, change: Callable[[Item], Item | None], tally: Tally | None = None
-    ) -> bool:
+    def replace(self, item: Item, change: Callable[[Item], Item | None]) -> bool:
         """Change an item that nothing else will change, also if another writer is faster; returns
         whether it had to be changed.
         """
@@ -75,7 +72,7 @@ class InPlace:
             changed = None if current is None else change(current)
             if current is None or equal(changed, current):
                 return False
-            if self.write_over(current, changed, tally):
+            if self.write_over(current, changed):
                 return True
             current = self._backend.item(self._table, self._direction.key_of(self._table, item))
         raise Uncopyable("other writers changed it all the while")
@@ -87,7 +84,7 @@ class InPlace:
         except Uncopyable:
             return False  # Listed among the problems.
 
-    def write_over(self, item: Item, changed: Item | None, tally: Tally | None = None) -> bool:
+    def write_over(self, item: Item, changed: Item | None) -> bool:
         """Replace an item if it is unchanged; None deletes it."""
         key = self._direction.key_of(self._table, item)
         request = {"TableName": self._backend.physical(self._table), "Key": key}
@@ -103,26 +100,23 @@ class InPlace:
             noted = self._note_change(key, item, changed)
             action = {"Update": {**request, **difference(item, changed, key)}}
         try:
-            consumed = self._send(action, noted)
+            self._send(action, noted)
         except (ConditionFailed, TransactionCanceled) as refused:
             codes = {r.code for r in getattr(refused, "reasons", ())} - {"None"}
             if codes <= {"ConditionalCheckFailed"}:
                 return False  # Another writer changed it: that change comes through the stream.
             raise
-        if tally is not None:
-            tally.spend(consumed)
         return True
 
-    def _send(self, action: Item, noted: list[Item]) -> list[Item]:
-        """One write, with its notes; returns the capacity it used."""
+    def _send(self, action: Item, noted: list[Item]) -> None:
+        """One write, with its notes."""
         if noted:
-            request = {"TransactItems": [action, *noted], **_COUNTED}
-            answer = self._backend.call("TransactWriteItems", request)
-            return answer.get("ConsumedCapacity", [])  # type: ignore[no-any-return]
+            self._backend.call("TransactWriteItems", {"TransactItems": [action, *noted]})
+            return
         ((name, one),) = action.items()
-        return [self._backend.call(f"{name}Item", one | _COUNTED).get("ConsumedCapacity", {})]
+        self._backend.call(f"{name}Item", one)
 
-    def _follow_late(self, item: Item, image: Item, tally: Tally | None) -> bool:
+    def _follow_late(self, item: Item, image: Item) -> bool:
         """Follow a change although the item has changed since, if only this migration and the same
         attribute's writers changed it: other changes come with their own records.
         """
@@ -142,7 +136,7 @@ class InPlace:
                     continue
                 if record is None or not record.wrote(name, now):
                     return False
-            if equal(changed, current) or self.write_over(current, changed, tally):
+            if equal(changed, current) or self.write_over(current, changed):
                 return True
         return False
 

@@ -12,7 +12,7 @@ from keyfold.errors import Pending, VerifyFailed
 from keyfold.maintain.rebuild import Unsettled
 from keyfold.migrations.backend import Item
 from keyfold.migrations.copier import POLL_SECONDS, Copier
-from keyfold.migrations.direction import Direction, Tally, Uncopyable
+from keyfold.migrations.direction import Direction, Uncopyable
 from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.leftovers import find_unmoved, note_natives, remove_moved
 from keyfold.migrations.migration import Migration, Side, reached
@@ -43,8 +43,6 @@ class ItemJobs:
         """What this run has done, by job."""
         self._beside: Copier | None = None
         """What copies changes beside a scan."""
-        self._job, self._uncounted = "backfill", dict[str, float]()
-        """What scans are called, and what changes of tables cost before theirs began."""
 
     def direction(self, towards: Side) -> Direction:
         routes = self.migration.routes(towards)
@@ -73,7 +71,7 @@ class ItemJobs:
         return Direction(self.backend, routes, natives=self._natives)
 
     @contextmanager
-    def copying(self, towards: Side, job: str = "verify") -> Iterator[Copier]:
+    def copying(self, towards: Side) -> Iterator[Copier]:
         """Copies changes in the background."""
         copier = self.copier(towards)
         stop = threading.Event()
@@ -89,35 +87,30 @@ class ItemJobs:
 
         thread = threading.Thread(target=follow, name="keyfold-copier", daemon=True)
         thread.start()
-        self._beside, self._job = copier, job
+        self._beside = copier
         try:
             yield copier
         finally:
             self._beside = None
             stop.set()
             thread.join()
-            self._count(copier)
         if failures:
             raise failures[0]
 
     def start_copying(self) -> None:
         """Store the stream positions: changes from here on are copied."""
         note_natives(self.migration, self.store, self.log, self.pace)
-        copier = self.copier("new")
-        copier.poll()
-        self._count(copier)
+        self.copier("new").poll()
 
     def backfill(self) -> None:
-        with self.copying("new", "backfill") as copier:
+        with self.copying("new") as copier:
             for table in copier.direction.sources:
 
-                def handle(items: list[Item], table: str = table) -> float:
-                    tally = Tally()
+                def handle(items: list[Item], table: str = table) -> None:
                     for item in items:
                         with self._listing(table, item):
-                            InPlace(copier.direction, table).rewrite(item, tally=tally)
-                    tally.add(copier.copy_scanned(table, items))
-                    return tally.write_units
+                            InPlace(copier.direction, table).rewrite(item)
+                    copier.copy_scanned(table, items)
 
                 Scan(self.store, f"backfill {table}", table, self.pace, self.report).run(handle)
             copier.catch_up()
@@ -160,21 +153,18 @@ class ItemJobs:
         in_place = InPlace(Direction(self.backend, [], [rewrite]), rewrite.table)
         changed = False
 
-        def handle(items: list[Item]) -> float:
+        def handle(item: Item) -> None:
             nonlocal changed
-            tally = Tally()
-            for item in items:
-                with self._listing(rewrite.table, item):
-                    changed |= in_place.replace(item, in_place.apply, tally)
-            return tally.write_units
+            with self._listing(rewrite.table, item):
+                changed |= in_place.replace(item, in_place.apply)
 
         def scan(report: Report) -> Scan:
             return Scan(self.store, rewrite.name, rewrite.table, self.pace, report)
 
-        scan(self.report).run(handle)
+        scan(self.report).run_each(handle)
         for _ in range(_SCANS):
             changed = False
-            scan(silent).run(handle, resume=False)
+            scan(silent).run_each(handle, resume=False)
             if not changed:
                 return
 
@@ -253,20 +243,8 @@ class ItemJobs:
 
     def report(self, progress: Progress) -> None:
         self.done[progress.job] = progress
-        progress.lag = None
-        if self._beside is not None:
-            self._count(self._beside)
-            progress.lag = self._beside.lag
+        progress.lag = None if self._beside is None else self._beside.lag
         self._progress(progress)
-
-    def _count(self, copier: Copier) -> None:
-        """Copying is counted with the job over the same table."""
-        for table in copier.direction.sources:
-            units = self._uncounted.pop(table, 0.0) + copier.take_units(table)
-            if (progress := self.done.get(f"{self._job} {table}")) is not None:
-                progress.follow(units)
-            else:
-                self._uncounted[table] = units
 
 
 def list_words(title: str, things: Sequence[object], most: int = 10) -> str:

@@ -214,6 +214,20 @@ class Migration:
         return tuple({table.name: table for table in found}.values())
 
     @property
+    def sources(self) -> set[str]:
+        """The tables whose items are copied or rewritten."""
+        copied = {route.source for route in self.routes("new")}
+        return copied | {rewrite.table for rewrite in self.rewrites("backfill")}
+
+    @property
+    def touched(self) -> set[str]:
+        """All tables that its steps read or write."""
+        found = {table.name for table in self.tables} | {step.table for step in self.changes}
+        for step in (*self.restores, *self.numbers):
+            found |= step.tables
+        return found | self.followed.keys()
+
+    @property
     def followed(self) -> dict[str, Side]:
         """The tables whose stream is needed, and the direction of copying."""
         tables: dict[str, Side] = {route.source: "old" for route in self.routes("old")}

@@ -1,4 +1,4 @@
-"""Progress of a long job: rate, remaining time, cost."""
+"""Progress of a long job: rate, remaining time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from keyfold.prices import prices
 from keyfold_engine.limits import TRANSACTION_ITEMS
 
 _SLOWER: Final = 3
@@ -23,26 +22,15 @@ class Progress:
     job: str
     expected: int = 0
     done: int = 0
-    read_units: float = 0.0
-    write_units: float = 0.0
-    followed_units: float = 0.0
-    """Those units that copied changes besides the job."""
     lag: float | None = None
     """The copier's lag in seconds, while it runs."""
     started: float = field(default_factory=time.monotonic)
     last: float = 0.0
     """When it last progressed."""
 
-    def advance(self, items: int, read_units: float, write_units: float) -> None:
+    def advance(self, items: int) -> None:
         self.done += items
-        self.read_units += read_units
-        self.write_units += write_units
         self.last = time.monotonic()
-
-    def follow(self, write_units: float) -> None:
-        """Count what copying used meanwhile."""
-        self.write_units += write_units
-        self.followed_units += write_units
 
     @property
     def seconds(self) -> float:
@@ -58,12 +46,6 @@ class Progress:
             return None
         return max(self.expected - self.done, 0) / self.rate
 
-    @property
-    def cost(self) -> float:
-        """Dollars, on demand."""
-        asked = prices()
-        return (self.read_units * asked.read + self.write_units * asked.write) / 1e6
-
     def words(self) -> str:
         share = min(self.done / self.expected, 1.0) if self.expected else 0.0
         bar = "█" * round(share * 20) + "·" * (20 - round(share * 20))
@@ -71,10 +53,7 @@ class Progress:
         remaining = f", {left:.0f} s left" if left is not None else ""
         known = f"{bar} {share:4.0%} " if self.expected else ""
         behind = f", copying {self.lag:.1f} s behind" if self.lag is not None else ""
-        return (
-            f"{self.job}: {known}{self.done:,} items, {self.rate:,.0f}/s{remaining}{behind}, "
-            f"${self.cost:.4f}"
-        )
+        return f"{self.job}: {known}{self.done:,} items, {self.rate:,.0f}/s{remaining}{behind}"
 
     def as_data(self) -> dict[str, object]:
         """The same as data."""
@@ -86,10 +65,6 @@ class Progress:
             "rate": round(self.rate, 1),
             "seconds_left": None if left is None else round(left, 1),
             "lag": None if self.lag is None else round(self.lag, 3),
-            "read_units": self.read_units,
-            "write_units": self.write_units,
-            "followed_units": self.followed_units,
-            "cost": self.cost,
         }
 
 

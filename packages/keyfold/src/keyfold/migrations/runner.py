@@ -25,7 +25,7 @@ from keyfold.migrations.backend import Backend
 from keyfold.migrations.copier import POLL_SECONDS
 from keyfold.migrations.item_jobs import ItemJobs, list_words
 from keyfold.migrations.migration import DOES, PHASES, Migration, Phase, Side, reached
-from keyfold.migrations.progress import Progress, Report, duration, silent
+from keyfold.migrations.progress import Report, duration, silent
 from keyfold.migrations.restoration import Restoring
 from keyfold.migrations.state import MigrationStatus, State, StateStore
 from keyfold.migrations.table_scan import ScanPace
@@ -70,11 +70,6 @@ class Migrator:
         self._state = State()
         self.comparison: Comparison | None = None
         """What the last verify of this run found."""
-
-    @property
-    def work(self) -> dict[str, Progress]:
-        """What this run has done, by job."""
-        return self.items.done
 
     @property
     def copies(self) -> bool:
@@ -128,9 +123,7 @@ class Migrator:
     @cached_property
     def _items(self) -> int:
         """How many items there are to copy or rewrite, as far as the backend knows."""
-        sources = dict.fromkeys(route.source for route in self.migration.routes("new"))
-        sources |= dict.fromkeys(one.table for one in self.migration.rewrites("backfill"))
-        found = (self.backend.describe(table) or {} for table in sources)
+        found = (self.backend.describe(table) or {} for table in self.migration.sources)
         return sum(int(each.get("ItemCount", 0)) for each in found)
 
     def _time_of(self, phase: Phase) -> str:
@@ -141,7 +134,7 @@ class Migrator:
         if phase not in ("backfill", "verify", "contract") and not (phase == "hold" and counts):
             return "seconds"
         measured = [
-            one.done / one.seconds for one in self.work.values() if one.done and one.seconds
+            one.done / one.seconds for one in self.items.done.values() if one.done and one.seconds
         ]
         rate = self.pace.items_per_second or max(measured, default=_USUAL_RATE)
         took = f"{duration(self._items / rate)} at {rate:,.0f} a second"

@@ -16,8 +16,8 @@ from keyfold.migrations.state import StateStore
 from keyfold.runtime.walk import Walk, pages
 
 PAGE = 500
-Page: TypeAlias = tuple[list[Item], Item | None, float]
-"""Items, where the next page begins, and the read units."""
+Page: TypeAlias = tuple[list[Item], Item | None]
+"""Items, and where the next page begins."""
 
 
 @dataclass(frozen=True)
@@ -59,18 +59,15 @@ class Scan:
         self.progress = Progress(job, expected=int(description.get("ItemCount", 0)))
         self._lock = threading.Lock()
 
-    def run(self, handle: Callable[[list[Item]], float], *, resume: bool = True) -> int:
-        """Pass every page to `handle`, which returns the write units it used.
-
-        A table of one page is read by one request.
-        """
+    def run(self, handle: Callable[[list[Item]], None], *, resume: bool = True) -> None:
+        """Pass every page to `handle`; a table of one page is read by one request."""
         begun = self.store.segment(self.job, 0) if resume else None
         segments = begun["segments"] if begun else self.pace.segments
         if begun is None and segments > 1:
             first = next(self._pages(0, 1, None))
             if first[1] is None:
                 self._segment(0, 1, handle, resume, iter([first]))
-                return self.progress.done
+                return
         with ThreadPoolExecutor(segments) as pool:
             jobs = [
                 pool.submit(self._segment, number, segments, handle, resume)
@@ -78,15 +75,13 @@ class Scan:
             ]
             for job in jobs:
                 job.result()
-        return self.progress.done
 
     def run_each(self, handle: Callable[[Item], object], *, resume: bool = True) -> None:
-        """Pass every item to `handle`, whose writes are not counted."""
+        """Pass every item to `handle`."""
 
-        def handle_page(items: list[Item]) -> float:
+        def handle_page(items: list[Item]) -> None:
             for item in items:
                 handle(item)
-            return 0.0
 
         self.run(handle_page, resume=resume)
 
@@ -94,21 +89,20 @@ class Scan:
         self,
         number: int,
         segments: int,
-        handle: Callable[[list[Item]], float],
+        handle: Callable[[list[Item]], None],
         resume: bool,
         pages: Iterator[Page] | None = None,
     ) -> None:
         stored = self.store.segment(self.job, number) if resume and pages is None else None
         done = stored["done"] if stored else 0
-        read, written = stored.get("units", (0.0, 0.0)) if stored else (0.0, 0.0)
-        self._advance(done, read, written)
+        self._advance(done)
         if stored and stored["finished"]:
             return
         pages = pages or self._pages(number, segments, stored["next"] if stored else None)
-        for items, following, units in pages:
+        for items, following in pages:
             self._limit.wait(len(items))
-            used = handle(items)
-            done, read, written = done + len(items), read + units, written + used
+            handle(items)
+            done += len(items)
             if resume:
                 self.store.set_segment(
                     self.job,
@@ -117,27 +111,24 @@ class Scan:
                         "segments": segments,
                         "next": following,
                         "done": done,
-                        "units": (read, written),
                         "finished": following is None,
                     },
                 )
-            self._advance(len(items), units, used)
+            self._advance(len(items))
 
     def _pages(self, number: int, segments: int, start: Item | None) -> Iterator[Page]:
         request = {
             "TableName": self.store.backend.physical(self.table),
             "Limit": self.pace.items_at_once,
             "ConsistentRead": True,
-            "ReturnConsumedCapacity": "TOTAL",
         }
         if segments > 1:
             request |= {"Segment": number, "TotalSegments": segments}
         walk = Walk("Scan", request, start)
         for answer in pages(self.store.backend.call, walk):
-            units = float(answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0))
-            yield answer["Items"], walk.position, units
+            yield answer["Items"], walk.position
 
-    def _advance(self, items: int, read_units: float, write_units: float) -> None:
+    def _advance(self, items: int) -> None:
         with self._lock:
-            self.progress.advance(items, read_units, write_units)
+            self.progress.advance(items)
             self.report(self.progress)

@@ -19,7 +19,6 @@ from keyfold.migrations.ownership import Address, Ownership
 from keyfold.migrations.progress import Report, silent
 from keyfold.migrations.state import StateStore, key_text, place_text
 from keyfold.migrations.table_scan import Scan, ScanPace
-from keyfold.migrations.wire_equality import checksum
 
 _LOOKS: Final = 6
 """How often a differing item is checked again: it may just be in flight."""
@@ -56,8 +55,6 @@ class Comparison:
     compared: int = 0
     equal: int = 0
     drifts: list[Difference] = field(default_factory=list)
-    checksum: int = 0
-    """A checksum over everything that both sides agree on, independent of order."""
     repaired: int = 0
 
     @property
@@ -72,7 +69,7 @@ class Comparison:
     def words(self) -> str:
         return (
             f"{self.compared:,} items compared, {self.equal:,} equal, {len(self.drifts)} differ, "
-            f"{self.repaired} repaired; checksum {self.checksum:016x}"
+            f"{self.repaired} repaired"
         )
 
 
@@ -118,7 +115,7 @@ class MigrationVerifier:
             self._repair()
         return self.result
 
-    def _compare(self, table: str, items: Sequence[Item]) -> float:
+    def _compare(self, table: str, items: Sequence[Item]) -> None:
         expected: list[tuple[Item, Item, dict[Address, Output]]] = []
         for item in items:
             key = self.direction.key_of(table, item)
@@ -147,15 +144,10 @@ class MigrationVerifier:
                 self.result.compared += 1
                 if all(output.stands(found.get(a)) for a, output in outputs.items()):
                     self.result.equal += 1
-                    # Items changed in place have no other side.
-                    stands_for = [output.item for output in outputs.values()] or [item]
-                    for one in stands_for:
-                        self.result.checksum ^= checksum(one)
                 else:
                     self._suspects[table, key_text(key)] = (table, key)
-        return 0.0
 
-    def _seek(self, table: str, items: Sequence[Item]) -> float:
+    def _seek(self, table: str, items: Sequence[Item]) -> None:
         """Items of the other side whose original is gone."""
         originals: dict[Address, Difference] = {}
         for item in items:
@@ -171,7 +163,6 @@ class MigrationVerifier:
         with self._lock:
             for address in originals.keys() - there.keys():
                 self._extras[address] = originals[address]
-        return 0.0
 
     def _note_shared(
         self,

@@ -30,10 +30,6 @@ def _canonical(value: Mapping[str, Any]) -> Any:
     return dict(value)
 
 
-def checksum(item: Mapping[str, Any]) -> int:
-    return int.from_bytes(hashlib.blake2b(canonical(item), digest_size=8).digest(), "big")
-
-
 def digest(wire: Mapping[str, Any]) -> str:
     """The digest of an attribute's value."""
     return hashlib.blake2b(canonical({"": wire}), digest_size=8).hexdigest()

@@ -93,25 +93,27 @@ class MigrationReport:
 
     def estimate(self) -> Html:
         """What it would read and write; nothing is written."""
-        work = estimate(self.migration, self.migrator.backend)
+        work = list(estimate(self.migration, self.migrator.backend))
         rows = [
             (
-                el("span", one.phase, " ", el("b", one.table)),
+                one.phase,
                 count(one.items),
-                count(one.written),
+                count(one.requests),
                 units(round(one.read_units)),
                 units(round(one.write_units)),
                 dollars(one.cost),
             )
             for one in work
         ]
-        heads = [("Phase and table", False)]
-        heads += [(n, True) for n in ("Items read", "Written", "Read units", "Write units", "Cost")]
+        heads = [("Phase", False)]
+        heads += [(n, True) for n in ("Items", "Requests", "Read units", "Write units", "Cost")]
+        problems = [banner("warn", one.problem) for one in work if one.problem]
         total = sum(one.cost for one in work)
         nothing = empty("No items", "It only changes tables; no item is read or written.")
         return panel(
             "Dry run",
             grid(heads, rows) if rows else nothing,
+            problems,
             [self._example(one) for one in self.migration.moves],
             note=state("note", "nothing has been written"),
             footer=el("span", f"On demand, estimated: {dollars(total)}.", class_="small"),
