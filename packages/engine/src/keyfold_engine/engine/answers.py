@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from keyfold_engine.engine.capacity import wanted
+from keyfold_engine.engine.capacity import Ledger, wanted
 from keyfold_engine.engine.database import Database
-from keyfold_engine.engine.storage import StoredItem
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.values import Item
 
@@ -43,29 +42,43 @@ def encoded(answer: dict[str, Any]) -> bytes:
     return b",".join(pieces)
 
 
-def stored(item: StoredItem) -> orjson.Fragment:
-    return orjson.Fragment(item.body)
-
-
 def body(stored: bytes) -> orjson.Fragment:
     return orjson.Fragment(stored)
 
 
-def with_metrics(
+def of_write(
     database: Database, answer: dict[str, Any], request: dict[str, Any], done: Prepared
 ) -> dict[str, Any]:
-    """Add the consumed capacity and item collection metrics that a single write requests."""
-    detail = wanted(request)
-    if detail is not None:
-        answer["ConsumedCapacity"] = done.capacity().answer(detail)
-    if wants_collection_metrics(request):
-        metrics = metrics_by_table(database, [done])
-        for (only,) in metrics.values():
-            answer["ItemCollectionMetrics"] = only
+    """The answer of a single write, with what it consumed and touched if that is asked for."""
+    of_writes(database, answer, request, [done])
+    if "ConsumedCapacity" in answer:
+        [answer["ConsumedCapacity"]] = answer["ConsumedCapacity"]
+    for metrics in answer.pop("ItemCollectionMetrics", {}).values():
+        [answer["ItemCollectionMetrics"]] = metrics
     return answer
 
 
-def metrics_by_table(database: Database, done: list[Prepared]) -> dict[str, list[dict[str, Any]]]:
+def of_writes(
+    database: Database,
+    answer: dict[str, Any],
+    request: dict[str, Any],
+    done: list[Prepared],
+    *,
+    transacted: bool = False,
+) -> dict[str, Any]:
+    """The same of several writes, of which each has a list."""
+    if (detail := wanted(request)) is not None:
+        ledger = Ledger()
+        for prepared in done:
+            consumed = prepared.capacity()
+            ledger.add(consumed.doubled() if transacted else consumed)
+        answer["ConsumedCapacity"] = ledger.answer(detail, "Write" if transacted else None)
+    if request.get("ReturnItemCollectionMetrics") == "SIZE":
+        answer["ItemCollectionMetrics"] = _metrics_by_table(database, done)
+    return answer
+
+
+def _metrics_by_table(database: Database, done: list[Prepared]) -> dict[str, list[dict[str, Any]]]:
     """The item collections that writes touched, once each, for tables with local indexes."""
     # Few tables have local indexes, and few callers ask for this.
     from keyfold_engine.engine import collections
@@ -82,7 +95,3 @@ def metrics_by_table(database: Database, done: list[Prepared]) -> dict[str, list
         for table, item in touched.values():
             metrics.setdefault(table.name, []).append(collections.metrics(session, table, item))
     return metrics
-
-
-def wants_collection_metrics(request: dict[str, Any]) -> bool:
-    return request.get("ReturnItemCollectionMetrics") == "SIZE"

@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from keyfold_engine.engine import write
-from keyfold_engine.engine.capacity import Capacity
+from keyfold_engine.engine import answers, write
+from keyfold_engine.engine.capacity import Capacity, wanted
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.write import ItemWrite, Prepared
@@ -30,7 +30,40 @@ from keyfold_engine.values.units import read_units
 Part = Callable[[Session], ItemWrite]
 
 
-def execute(database: Database, session: Session, parts: Sequence[Part]) -> list[Prepared]:
+def answer(
+    database: Database,
+    request: dict[str, Any],
+    token: str | None,
+    parts: Sequence[Part],
+    check: Callable[[Session], None],
+    answer: dict[str, Any],
+) -> dict[str, Any]:
+    """Execute a transaction after a check, unless its token says that it was; adds to the answer
+    what it consumed.
+    """
+    request_digest = digest(request) if token else b""
+
+    def work(session: Session) -> list[Prepared] | bytes:
+        if token and (known := _replayed(database, session, token, request_digest)) is not None:
+            return known
+        check(session)
+        done = _execute(database, session, parts)
+        if token:
+            cost = replay_cost([each.largest() for each in done])
+            remember(database, session, token, request_digest, cost)
+        return done
+
+    done = database.write(work)
+    if not isinstance(done, bytes):
+        return answers.of_writes(database, answer, request, done, transacted=True)
+    if (detail := wanted(request)) is not None:
+        answer["ConsumedCapacity"] = [
+            Capacity(name, units).answer(detail, "Read") for name, units in orjson.loads(done)
+        ]
+    return answer
+
+
+def _execute(database: Database, session: Session, parts: Sequence[Part]) -> list[Prepared]:
     """Prepare all parts, then store them; any that fails cancels them all."""
     writes = _item_writes(session, parts)
     _refuse_repeated_items(writes)
@@ -94,7 +127,7 @@ def digest(request: dict[str, Any]) -> bytes:
     return sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
 
 
-def replayed(
+def _replayed(
     database: Database, session: Session, token: str, request_digest: bytes
 ) -> bytes | None:
     """The answer of the same request, if its token was used in the last ten minutes."""
@@ -129,8 +162,3 @@ def replay_cost(largest: Iterable[tuple[str, int]]) -> bytes:
     for name, size in largest:
         units[name] = units.get(name, 0.0) + 2 * read_units(size, consistent=True)
     return orjson.dumps(list(units.items()))
-
-
-def replay_capacity(cost: bytes, detail: str) -> list[dict[str, Any]]:
-    """The consumed capacity of a repeated request."""
-    return [Capacity(name, units).answer(detail, "Read") for name, units in orjson.loads(cost)]

@@ -62,7 +62,7 @@ def batch_get_item(database: Database, request: dict[str, Any]) -> dict[str, Any
                 consumed.table += read_units(size, consistent=consistent)
                 if stored is not None:
                     found.append(
-                        answers.stored(stored)
+                        answers.body(stored.body)
                         if shape is None
                         else shape(orjson.loads(stored.body))
                     )

@@ -55,7 +55,7 @@ def transact_get_items(database: Database, request: dict[str, Any]) -> dict[str,
         if stored is None:
             responses.append({})
         elif projection is None:
-            responses.append({"Item": answers.stored(stored)})
+            responses.append({"Item": answers.body(stored.body)})
         else:
             shown = project(projection, orjson.loads(stored.body))
             responses.append({"Item": shown} if shown else {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from keyfold_engine.engine import transactions
@@ -10,7 +11,6 @@ from keyfold_engine.engine.capacity import Ledger, wanted
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.transactions import Part
-from keyfold_engine.engine.write import Prepared
 from keyfold_engine.errors import (
     CancellationReason,
     RequestInvalid,
@@ -67,7 +67,7 @@ def _refusal(at: int, reason: str) -> ValidationError:
     return ValidationError(f"Validation failed in TransactStatements[{at}]: {reason}")
 
 
-def _check_reads(database: Database, session: Session, statements: Sequence[Statement]) -> None:
+def _check_reads(database: Database, statements: Sequence[Statement], session: Session) -> None:
     """A SELECT must read one item by its key, an EXISTS must have a condition."""
     for at, each in enumerate(statements):
         if not isinstance(each, (Select, ExistsStatement)):
@@ -92,7 +92,7 @@ def _read_all(
     found: list[Item | None] = []
     reasons: list[CancellationReason] = []
     with database.snapshot() as session:
-        _check_reads(database, session, statements)
+        _check_reads(database, statements, session)
         _refuse_repeated(database, session, statements)
         for statement in statements:
             try:
@@ -134,7 +134,6 @@ def _write_all(
 ) -> dict[str, Any]:
     # A token belongs to one request of one operation.
     token = f"ExecuteTransaction {given}" if (given := request.get("ClientRequestToken")) else None
-    digest = transactions.digest(request) if token else b""
     wishes = request["TransactStatements"]
 
     def part(statement: Statement, wish: dict[str, Any]) -> Part:
@@ -145,28 +144,5 @@ def _write_all(
 
     parts = [part(statement, wish) for statement, wish in zip(statements, wishes, strict=True)]
 
-    def work(session: Session) -> list[Prepared] | bytes:
-        if token:
-            known = transactions.replayed(database, session, token, digest)
-            if known is not None:
-                return known
-        _check_reads(database, session, statements)
-        done = transactions.execute(database, session, parts)
-        if token:
-            cost = transactions.replay_cost([each.largest() for each in done])
-            transactions.remember(database, session, token, digest, cost)
-        return done
-
-    done = database.write(work)
-    answer: dict[str, Any] = {"Responses": []}
-    detail = wanted(request)
-    if detail is None:
-        return answer
-    if isinstance(done, bytes):
-        answer["ConsumedCapacity"] = transactions.replay_capacity(done, detail)
-        return answer
-    ledger = Ledger()
-    for prepared in done:
-        ledger.add(prepared.capacity().doubled())
-    answer["ConsumedCapacity"] = ledger.answer(detail, "Write")
-    return answer
+    check = partial(_check_reads, database, statements)
+    return transactions.answer(database, request, token, parts, check, {"Responses": []})
