@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-import orjson
 
 from keyfold_engine import errors
 from keyfold_engine.doctor.survey import Survey, is_derived
-from keyfold_engine.engine import indexes, storage
+from keyfold_engine.engine import catalog, indexes, storage
 from keyfold_engine.engine.storage import Session
-from keyfold_engine.engine.tables import TableDefinition, partition_of
+from keyfold_engine.engine.tables import TableDefinition
 
 _COPIED = re.compile(r"(streams|records|tokens|documents|history_\d+|backup_\d+)")
 _MADE_WITH_ITEMS = re.compile(r"(history|backup)_\d+")
@@ -68,32 +67,13 @@ def _save_table(found: Survey, session: Session, table: TableDefinition) -> Save
     insert = f"INSERT OR IGNORE INTO items_{table.id} VALUES (?, ?, ?, ?, ?)"
     for row, values in found.rows(f"items_{table.id}"):
         run(insert, (row, *values[1:]))
-    _make_indexes(session, table)
+    catalog.create_indexes(session, table)
+    row = 0
+    while stored := session.items_after(table.id, row, _ITEMS_AT_ONCE):
+        for row, place, size, body in stored:
+            indexes.enter(session, table, row, place, size, body)
     [(items,)] = run(f"SELECT count(*) FROM items_{table.id}").fetchall()
     return Saved(table.name, items, len(found.lost(table.id)))
-
-
-def _make_indexes(session: Session, table: TableDefinition) -> None:
-    for index in table.indexes:
-        session.create_index(table.id, index.number)
-    for further in table.further_indexes:
-        further.create(session, table.id)
-    if table.local_indexes:
-        session.create_collections(table.id)
-    row = 0
-    while items := session.items_after(table.id, row, _ITEMS_AT_ONCE):
-        for row, place, size, body in items:
-            item = orjson.loads(body)
-            growth = size
-            for index in table.indexes:
-                entry = indexes.entry(index, place, item, size)
-                if entry is not None:
-                    session.insert_entry(table.id, index.number, entry.place, entry.noted_size, row)
-                    growth += entry.size if index.is_local else 0
-            if table.local_indexes:
-                session.grow_collection(table.id, partition_of(place), growth)
-            for further in table.further_indexes:
-                further.fill(session, table.id, row, item)
 
 
 def _copy(found: Survey, session: Session, tree: str) -> None:

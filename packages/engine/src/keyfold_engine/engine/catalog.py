@@ -34,13 +34,17 @@ def create(session: Session, definition: dict[str, Any]) -> TableDefinition:
     table = TableDefinition(
         session.create_table(definition["TableName"], orjson.dumps(definition)), definition
     )
+    create_indexes(session, table)
+    return table
+
+
+def create_indexes(session: Session, table: TableDefinition) -> None:
     for index in table.indexes:
         session.create_index(table.id, index.number)
     for further in table.further_indexes:
         further.create(session, table.id)
     if table.local_indexes:
         session.create_collections(table.id)
-    return table
 
 
 def drop(session: Session, table: TableDefinition) -> None:

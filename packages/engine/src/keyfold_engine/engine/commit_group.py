@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from keyfold_engine.engine.lane import LoopLane, here
-from keyfold_engine.engine.principal import Principal
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from concurrent.futures import Executor
+
+    from keyfold_engine.engine.engine import Engine
 
 Result = bytes | Exception
 Done = Callable[[Result], None]
@@ -27,31 +28,6 @@ def bare(error: Exception) -> Exception:
     return error
 
 
-class CommittingEngine(Protocol):
-    """What a server needs of an engine."""
-
-    def call_bytes(self, operation: str, body: bytes) -> bytes: ...
-
-    def call_many_bytes(self, calls: Sequence[tuple[str, bytes]]) -> list[Result]: ...
-
-    def start_many_bytes(
-        self, calls: Sequence[tuple[str, bytes]]
-    ) -> Callable[[], list[Result]] | None: ...
-
-
-class GuardedEngine(CommittingEngine, Protocol):
-    """An engine that checks resource policies."""
-
-    def call_bytes_as(self, caller: Principal, operation: str, body: bytes) -> bytes: ...
-
-    def is_restricted(self, caller: Principal) -> bool: ...
-
-    @property
-    def has_regions(self) -> bool: ...
-
-    def of_caller(self, account: str, region: str) -> GuardedEngine: ...
-
-
 class Writes:
     """Collects the writes of one loop iteration, or of the time of the previous commit, into one
     commit.
@@ -62,7 +38,7 @@ class Writes:
 
     def __init__(
         self,
-        engine: CommittingEngine,
+        engine: Engine,
         loop: AbstractEventLoop,
         thread: Executor | None,
     ) -> None:

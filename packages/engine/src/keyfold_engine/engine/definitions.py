@@ -7,6 +7,7 @@ from typing import Any
 
 from keyfold_engine.engine import extensions
 from keyfold_engine.engine.encryption import check_encryption
+from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.engine.throughput import check_first_warmth
 from keyfold_engine.errors import ValidationError, parameter_invalid
 from keyfold_engine.limits import (
@@ -227,6 +228,33 @@ def used_attributes(definition: Definition) -> list[Mapping[str, str]]:
         for index in definition.get(member) or ():
             used.update(_index_attributes(index))
     return [a for a in definition["AttributeDefinitions"] if a["AttributeName"] in used]
+
+
+def attribute_types(attributes: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    return {each["AttributeName"]: each["AttributeType"] for each in attributes}
+
+
+def with_index(
+    table: TableDefinition, member: str, index: Definition, defined: Iterable[Mapping[str, str]]
+) -> TableDefinition:
+    """The table with one more index and the attributes that it uses of those defined."""
+    known = table.definition["AttributeDefinitions"]
+    types = attribute_types(known)
+    added = [each for each in defined if each["AttributeName"] not in types]
+    definition = {
+        **table.definition,
+        member: [*table.definition.get(member, ()), index],
+        "AttributeDefinitions": [*known, *added],
+        "NextIndex": index["Number"] + 1,
+    }
+    definition["AttributeDefinitions"] = used_attributes(definition)
+    return TableDefinition(table.id, definition)
+
+
+def without_index(table: TableDefinition, member: str, name: str) -> TableDefinition:
+    left = [each for each in table.definition[member] if each["IndexName"] != name]
+    changed = table.with_changes(**{member: left or None})
+    return changed.with_changes(AttributeDefinitions=used_attributes(changed.definition))
 
 
 def numbered(indexes: Sequence[Definition], first: int) -> list[dict[str, Any]]:

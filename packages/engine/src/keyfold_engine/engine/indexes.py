@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import orjson
+
 from keyfold_engine.engine.storage import Session
-from keyfold_engine.engine.tables import IndexDefinition, TableDefinition
+from keyfold_engine.engine.tables import IndexDefinition, TableDefinition, partition_of
 from keyfold_engine.values import Item
 from keyfold_engine.values.size import item_size
 from keyfold_engine.values.units import entry_units
@@ -119,3 +121,20 @@ def _may_move(index: IndexDefinition, old: Item, new: Item, *, grows: bool) -> b
     if not index.is_whole and (grows or index.attributes is not None):
         return True
     return any(old.get(name) != new.get(name) for name in index.schema.attributes)
+
+
+def enter(
+    session: Session, table: TableDefinition, row: int, place: bytes, size: int, body: bytes
+) -> None:
+    """Make all entries of an item that was stored without them."""
+    if not table.indexes and not table.further_indexes:
+        return
+    item, collected = orjson.loads(body), size
+    for index in table.indexes:
+        if (made := entry(index, place, item, size)) is not None:
+            session.insert_entry(table.id, index.number, made.place, made.noted_size, row)
+            collected += made.size if index.is_local else 0
+    if table.local_indexes:
+        session.grow_collection(table.id, partition_of(place), collected)
+    for further in table.further_indexes:
+        further.fill(session, table.id, row, item)

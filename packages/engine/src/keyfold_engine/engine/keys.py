@@ -73,19 +73,25 @@ def check_index_keys(index: IndexDefinition, item: Item, *, by_update: bool = Fa
                 f"Type mismatch for Index Key {name} Expected: {kind} Actual: {actual} "
                 f"IndexName: {index.name}"
             )
-        if value[kind] == "" and by_update:
-            raise EmptyKey(
-                f"{_NOT_VALID}The update expression attempted to update a secondary index key to a "
-                "value that is not supported. The AttributeValue for a key attribute cannot "
-                f"contain an empty {_EMPTY[kind]} value."
-            )
         if value[kind] == "":
-            raise EmptyKey(
-                f"{_NOT_VALID}A value specified for a secondary index key is not supported. "
-                f"The AttributeValue for a key attribute cannot contain an empty {_EMPTY[kind]} "
-                f"value. IndexName: {index.name}, IndexKey: {name}"
-            )
+            raise empty_index_key(index.name, name, kind, by_update=by_update)
     _check_sizes(index.schema, item)
+
+
+def empty_index_key(index: str, name: str, kind: str, *, by_update: bool) -> EmptyKey:
+    """The error about an empty key of an index."""
+    beginning, end = (
+        ("The update expression attempted to update a secondary index key to a value that", "")
+        if by_update
+        else (
+            "A value specified for a secondary index key",
+            f" IndexName: {index}, IndexKey: {name}",
+        )
+    )
+    return EmptyKey(
+        f"{_NOT_VALID}{beginning} is not supported. The AttributeValue for a key attribute cannot "
+        f"contain an empty {_EMPTY[kind]} value.{end}"
+    )
 
 
 def are_plain(schema: KeySchema, item: Item) -> bool:

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
 from keyfold_engine.clock import Clock
-from keyfold_engine.engine.commit_group import GuardedEngine, Result, Writes, bare
+from keyfold_engine.engine.commit_group import Result, Writes, bare
 from keyfold_engine.engine.lane import (
     LOOP_SECONDS,
     CallerGone,
@@ -39,6 +39,7 @@ from keyfold_engine.wire.targets import TARGETS, Target
 from keyfold_engine.wire.trouble import TroubleLog
 
 if TYPE_CHECKING:
+    from keyfold_engine.engine import Engine
     from keyfold_engine.wire.sigv4 import SignatureVerifier
 
 T = TypeVar("T")
@@ -67,7 +68,7 @@ class FrontDoor:
 
     def __init__(
         self,
-        engine: GuardedEngine,
+        engine: Engine,
         settings: ServerSettings,
         metrics: Metrics,
         clock: Clock,
@@ -287,7 +288,7 @@ class FrontDoor:
 
         return region not in KNOWN or region == self._settings.region
 
-    def _serving(self, request: WireRequest) -> GuardedEngine:
+    def _serving(self, request: WireRequest) -> Engine:
         """The engine for a request: that of its region and account if these are separate."""
         if not self._regions:
             return self._engine
@@ -319,7 +320,7 @@ class FrontDoor:
         operation: str,
         body: bytes,
         caller: Principal | None = None,
-        engine: GuardedEngine | None = None,
+        engine: Engine | None = None,
     ) -> Result:
         engine = engine or self._engine
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from keyfold_engine.engine import backfill, definitions, describe, extensions, leftovers, streams
@@ -212,7 +212,8 @@ def _create_index(
     known = table.definition["AttributeDefinitions"]
     defined = request.get("AttributeDefinitions") or ()
     definitions.check_index_keys(wish, definitions.attribute_names(defined))
-    definitions.check_same_types(wish, _types(known), _types(defined))
+    types = definitions.attribute_types
+    definitions.check_same_types(wish, types(known), types(defined))
     definitions.check_projection(wish)
     definitions.check_throughput(
         wish, request.get("BillingMode") or table.definition["BillingMode"]
@@ -222,19 +223,7 @@ def _create_index(
     index = {**wish, "Number": number, "IndexStatus": "CREATING"}
     definitions.check_included([*(each.definition for each in table.indexes), index])
     session.create_index(table.id, number)
-    added = [each for each in defined if each["AttributeName"] not in _types(known)]
-    definition = {
-        **table.definition,
-        "AttributeDefinitions": [*known, *added],
-        "GlobalSecondaryIndexes": [*(each.definition for each in table.global_indexes), index],
-        "NextIndex": number + 1,
-    }
-    definition["AttributeDefinitions"] = definitions.used_attributes(definition)
-    return TableDefinition(table.id, definition)
-
-
-def _types(attributes: Iterable[dict[str, str]]) -> dict[str, str]:
-    return {each["AttributeName"]: each["AttributeType"] for each in attributes}
+    return definitions.with_index(table, "GlobalSecondaryIndexes", index, defined)
 
 
 def _delete_index(
@@ -244,10 +233,7 @@ def _delete_index(
     if index is None or index.is_local:
         raise TableNotFound("Requested resource not found")
     session.drop_index(table.id, index.number)
-    left = [each.definition for each in table.global_indexes if each is not index]
-    changed = table.with_changes(GlobalSecondaryIndexes=left or None)
-    attributes = definitions.used_attributes(changed.definition)
-    return changed.with_changes(AttributeDefinitions=attributes)
+    return definitions.without_index(table, "GlobalSecondaryIndexes", index.name)
 
 
 def _update_index(

@@ -15,7 +15,7 @@ import orjson
 
 from keyfold_engine.engine import catalog, indexes
 from keyfold_engine.engine.storage import Session
-from keyfold_engine.engine.tables import TableDefinition, partition_of
+from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.errors import TableAlreadyExists, TableNotFound
 from keyfold_engine.features.backups import copies as backups
 from keyfold_engine.features.backups import storage
@@ -160,16 +160,4 @@ def _copy_changed(
 
 def _store(session: Session, table: TableDefinition, place: bytes, size: int, body: bytes) -> None:
     row = session.insert(table.id, place, size, None, body)
-    if not table.indexes and not table.further_indexes:
-        return
-    item = orjson.loads(body)
-    for further in table.further_indexes:
-        further.fill(session, table.id, row, item)
-    collected = size
-    for index in table.indexes:
-        entry = indexes.entry(index, place, item, size)
-        if entry is not None:
-            session.insert_entry(table.id, index.number, entry.place, entry.noted_size, row)
-            collected += entry.size if index.is_local else 0
-    if table.local_indexes:
-        session.grow_collection(table.id, partition_of(place), collected)
+    indexes.enter(session, table, row, place, size, body)

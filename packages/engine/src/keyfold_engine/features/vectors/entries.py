@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import orjson
 
+from keyfold_engine.engine.keys import empty_index_key
 from keyfold_engine.engine.storage import Session
-from keyfold_engine.errors import EmptyKey, ValidationError, parameter_invalid
+from keyfold_engine.errors import ValidationError, parameter_invalid
 from keyfold_engine.features.vectors import numbers, storage
 from keyfold_engine.features.vectors.index import VectorIndex
 from keyfold_engine.features.vectors.partition import size_of
@@ -18,8 +19,6 @@ from keyfold_engine.values.key_order import key_bytes
 from keyfold_engine.values.size import attribute_size, item_size
 
 _INVALID = "One or more parameter values were invalid. "
-_NOT_VALID = "One or more parameter values are not valid. "
-_EMPTY = {"S": "string", "B": "binary"}
 _RANGE = "[-3.4028235E38, 3.4028235E38]"
 
 
@@ -180,18 +179,8 @@ def _check_element(
                 f"attribute '{name}': maximum {SEARCH_FILTER_BYTES} bytes"
             )
         return
-    if content == "" and by_update:
-        raise EmptyKey(
-            f"{_NOT_VALID}The update expression attempted to update a secondary index key to a "
-            "value that is not supported. The AttributeValue for a key attribute cannot "
-            f"contain an empty {_EMPTY[kind]} value."
-        )
     if content == "":
-        raise EmptyKey(
-            f"{_NOT_VALID}A value specified for a secondary index key is not supported. The "
-            f"AttributeValue for a key attribute cannot contain an empty {_EMPTY[kind]} value. "
-            f"IndexName: {index.name}, IndexKey: {name}"
-        )
+        raise empty_index_key(index.name, name, kind, by_update=by_update)
     if attribute_size(value) > PARTITION_KEY_BYTES:
         raise parameter_invalid(
             "Aggregate size for HASH key attributes "

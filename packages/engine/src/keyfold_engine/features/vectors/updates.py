@@ -46,10 +46,7 @@ def check_table(table: TableDefinition, request: dict[str, Any]) -> None:
 def _check_global(table: TableDefinition, wish: dict[str, Any], request: dict[str, Any]) -> None:
     if any(index.name == wish["IndexName"] for index in vector_indexes(table)):
         raise ValidationError("Attempting to create an index which already exists")
-    types = {
-        each["AttributeName"]: each["AttributeType"]
-        for each in request.get("AttributeDefinitions") or ()
-    }
+    types = definitions.attribute_types(request.get("AttributeDefinitions") or ())
     for index in vector_indexes(table):
         for element in wish["KeySchema"]:
             name = element["AttributeName"]
@@ -133,20 +130,11 @@ def _create(
     number = table.definition["NextIndex"]
     index = {**wish, "Number": number, "Since": database.clock.now(), "IsFilling": True}
     storage.create_vectors(session, table.id, number)
-    stored = {each["AttributeName"] for each in known}
-    added = [each for each in defined if each["AttributeName"] not in stored]
-    definition = {
-        **table.definition,
-        "AttributeDefinitions": [*known, *added],
-        "VectorIndexes": [*others, index],
-        "NextIndex": number + 1,
-    }
-    definition["AttributeDefinitions"] = definitions.used_attributes(definition)
-    return TableDefinition(table.id, definition)
+    return definitions.with_index(table, "VectorIndexes", index, defined)
 
 
 def _check_same_types(known: Sequence[dict[str, str]], defined: Sequence[dict[str, str]]) -> None:
-    types = {each["AttributeName"]: each["AttributeType"] for each in known}
+    types = definitions.attribute_types(known)
     for each in defined:
         name = each["AttributeName"]
         if types.get(name, each["AttributeType"]) != each["AttributeType"]:
@@ -170,7 +158,4 @@ def _delete(session: Session, table: TableDefinition, name: str) -> TableDefinit
     for index in vector_indexes(table):
         if index.name == name:
             storage.drop_vectors(session, table.id, index.number)
-    left = [index.definition for index in vector_indexes(table) if index.name != name]
-    changed = table.with_changes(VectorIndexes=left or None)
-    attributes = definitions.used_attributes(changed.definition)
-    return changed.with_changes(AttributeDefinitions=attributes)
+    return definitions.without_index(table, "VectorIndexes", name)
