@@ -140,3 +140,9 @@ STREAMS: Final = frozenset(
     row.name for row in OPERATIONS.values() if row.module == "engine.operations.streams"
 )
 """The operations of DynamoDB Streams, which clients address apart."""
+
+
+def target(operation: str) -> str:
+    """The value of `X-Amz-Target`, which names one of Amazon's two APIs."""
+    api = "DynamoDBStreams" if operation in STREAMS else "DynamoDB"
+    return f"{api}_20120810.{operation}"

@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Mapping
 from typing import Any, cast
 
-from keyfold_engine.clients import credentials as credential_sources
 from keyfold_engine.clients.address import Endpoint, Remote
 from keyfold_engine.clients.answer import Answer, AnswerReader, result
-from keyfold_engine.clients.connection import connect, failure, tls_context
-from keyfold_engine.clients.request import ClientOptions, RequestWriters, encode
+from keyfold_engine.clients.connection import connect, failure
+from keyfold_engine.clients.request import ClientOptions, Requests, encode
 from keyfold_engine.clients.retry import Attempts, with_token
 from keyfold_engine.errors import KeyfoldError, OperationError, Timeout, TransportError
 
 _ROOM = 64 * 1024
 
 
-class AsyncHttpClient:
+class AsyncHttpClient(Requests):
     """Calls a server over persistent connections, with many concurrent calls."""
 
     def __init__(self, remote: Remote, options: ClientOptions | None = None) -> None:
-        self._options = options = options or ClientOptions()
-        self._writers = RequestWriters(remote)
-        self._credentials = options.credentials or credential_sources.source(
-            profile=remote.profile, is_amazon=remote.is_amazon
-        )
-        self._now = options.clock.now
-        tls = tls_context(options) if remote.endpoint.tls else None
+        options = options or ClientOptions()
+        super().__init__(remote, options)
         self._pools = {
-            endpoint: _Pool(endpoint, options, tls)
+            endpoint: _Pool(endpoint, options, self._tls)
             for endpoint in (remote.endpoint, remote.streams_endpoint)
         }
 
@@ -40,31 +33,19 @@ class AsyncHttpClient:
         started = time.monotonic()
         request = with_token(operation, request)
         body = encode(request)
-        try:
-            return await self._attempt(operation, body)
-        except (OperationError, TransportError) as error:
-            return await self._call_again(operation, request, body, error, started)
+        attempts: Attempts | None = None
+        while True:
+            try:
+                return await self._attempt(operation, body)
+            except (OperationError, TransportError) as error:
+                if attempts is None:
+                    attempts = Attempts(self._options.retries, operation, request, started)
+                await asyncio.sleep(attempts.wait_after(error, time.monotonic()))
 
     async def close(self) -> None:
         """Close the connections; calls in progress fail."""
         for pool in self._pools.values():
             pool.close()
-
-    async def _call_again(
-        self,
-        operation: str,
-        request: Mapping[str, Any],
-        body: bytes,
-        error: KeyfoldError,
-        started: float,
-    ) -> dict[str, Any]:
-        attempts = Attempts(self._options.retries, operation, request, started)
-        while True:
-            await asyncio.sleep(attempts.wait_after(error, time.monotonic()))
-            try:
-                return await self._attempt(operation, body)
-            except (OperationError, TransportError) as again:
-                error = again
 
     async def _attempt(self, operation: str, body: bytes) -> dict[str, Any]:
         credentials = self._credentials.ready()
@@ -72,7 +53,7 @@ class AsyncHttpClient:
             credentials = await asyncio.to_thread(self._credentials.load)
         writer = self._writers[operation]
         pool = self._pools[writer.endpoint]
-        connection = pool.idle_connection() or await pool.connect_or_wait()
+        connection = await pool.take()
         try:
             data = writer.write(body, credentials, self._now())
             answer = await connection.exchange(data)
@@ -91,59 +72,41 @@ class _Pool:
 
     def __init__(self, endpoint: Endpoint, options: ClientOptions, tls: Any) -> None:
         self._endpoint, self._options, self._tls = endpoint, options, tls
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._idle: list[_Connection] = []
         self._taken: set[_Connection] = set()
-        self._opening = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._room: asyncio.Semaphore
         self._closed = False
 
-    def idle_connection(self) -> _Connection | None:
-        """An open, idle connection.
-
-        Connections of an earlier event loop are dropped.
-        """
+    async def take(self) -> _Connection:
+        """An idle connection or a new one, once there is room for it."""
         loop = asyncio.get_running_loop()
-        while self._idle:
-            connection = self._idle.pop()
-            if connection.is_open and connection.loop is loop:
-                self._taken.add(connection)
-                return connection
-        return None
-
-    async def connect_or_wait(self) -> _Connection:
-        """A new connection, or the next that becomes idle."""
-        while len(self._taken) + self._opening >= self._options.connections:
-            turn = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
-            try:
-                await turn
-            except asyncio.CancelledError:
-                if turn.done() and not turn.cancelled():
-                    self._wake_next()
-                raise
-            if connection := self.idle_connection():
-                return connection
-        if self._closed:
-            raise KeyfoldError(f"{self._endpoint.url}: this client is closed")
-        self._opening += 1
+        if loop is not self._loop:
+            # Connections of an earlier event loop are of no use.
+            self._loop, self._room = loop, asyncio.Semaphore(self._options.connections)
+            self._idle.clear()
+        await self._room.acquire()
         try:
-            connection = await self._connect()
+            while self._idle:
+                connection = self._idle.pop()
+                if connection.is_open:
+                    break
+            else:
+                connection = await self._connect(loop)
         except BaseException:
-            self._wake_next()
+            self._room.release()
             raise
-        finally:
-            self._opening -= 1
         self._taken.add(connection)
         return connection
 
     def give_back(self, connection: _Connection) -> None:
         self._taken.discard(connection)
-        if connection.is_open:
-            if self._closed:
-                connection.abort()
-            else:
-                self._idle.append(connection)
-        self._wake_next()
+        if connection.loop is self._loop:
+            self._room.release()
+        if self._closed or connection.loop is not self._loop:
+            connection.abort()
+        elif connection.is_open:
+            self._idle.append(connection)
 
     def close(self) -> None:
         self._closed = True
@@ -152,15 +115,9 @@ class _Pool:
                 connection.abort()
         self._idle.clear()
 
-    def _wake_next(self) -> None:
-        while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_result(None)
-                return
-
-    async def _connect(self) -> _Connection:
-        loop = asyncio.get_running_loop()
+    async def _connect(self, loop: asyncio.AbstractEventLoop) -> _Connection:
+        if self._closed:
+            raise KeyfoldError(f"{self._endpoint.url}: this client is closed")
         plain = await asyncio.to_thread(connect, self._endpoint, self._options)
         plain.setblocking(False)
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import socket
 import ssl
 import urllib.request
@@ -12,12 +11,6 @@ from urllib.parse import unquote, urlsplit
 from keyfold_engine.clients.address import Endpoint
 from keyfold_engine.clients.request import ClientOptions
 from keyfold_engine.errors import Timeout, TransportError, Unreachable, Untrusted
-
-
-def tls_context(options: ClientOptions) -> ssl.SSLContext:
-    """The TLS trust: the system's authorities, or the user's file."""
-    bundle = options.ca_file or os.environ.get("AWS_CA_BUNDLE")
-    return ssl.create_default_context(cafile=bundle)
 
 
 def connect(endpoint: Endpoint, options: ClientOptions) -> socket.socket:

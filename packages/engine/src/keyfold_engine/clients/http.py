@@ -13,11 +13,10 @@ from functools import partial
 from typing import Any
 from weakref import WeakSet
 
-from keyfold_engine.clients import credentials as credential_sources
 from keyfold_engine.clients.address import Endpoint, Remote
 from keyfold_engine.clients.answer import Answer, AnswerReader, result, usual
-from keyfold_engine.clients.connection import connect_tls, failure, tls_context
-from keyfold_engine.clients.request import ClientOptions, RequestWriters, encode
+from keyfold_engine.clients.connection import connect_tls, failure
+from keyfold_engine.clients.request import ClientOptions, Requests, encode
 from keyfold_engine.clients.retry import Attempts, with_token
 from keyfold_engine.errors import KeyfoldError, OperationError, TransportError
 
@@ -26,17 +25,12 @@ _FIRST_RECEIVE = 16 * 1024
 _RECEIVE = 256 * 1024
 
 
-class HttpClient:
+class HttpClient(Requests):
     """Calls a server over persistent connections; one client serves any number of threads."""
 
     def __init__(self, remote: Remote, options: ClientOptions | None = None) -> None:
-        self._options = options = options or ClientOptions()
-        self._writers = RequestWriters(remote)
-        self._credentials = options.credentials or credential_sources.source(
-            profile=remote.profile, is_amazon=remote.is_amazon
-        )
-        self._now = options.clock.now
-        self._tls = tls_context(options) if remote.endpoint.tls else None
+        options = options or ClientOptions()
+        super().__init__(remote, options)
         self._idle: dict[Endpoint, deque[_Connection]] = {
             remote.endpoint: deque(maxlen=options.connections),
             remote.streams_endpoint: deque(maxlen=options.connections),
@@ -49,10 +43,14 @@ class HttpClient:
         started = time.monotonic()
         request = with_token(operation, request)
         body = encode(request)
-        try:
-            return self._attempt(operation, body)
-        except (OperationError, TransportError) as error:
-            return self._call_again(operation, request, body, error, started)
+        attempts: Attempts | None = None
+        while True:
+            try:
+                return self._attempt(operation, body)
+            except (OperationError, TransportError) as error:
+                if attempts is None:
+                    attempts = Attempts(self._options.retries, operation, request, started)
+                time.sleep(attempts.wait_after(error, time.monotonic()))
 
     def close(self) -> None:
         """Close the connections."""
@@ -64,22 +62,6 @@ class HttpClient:
         for idle in self._idle.values():
             while idle:
                 idle.pop().close()
-
-    def _call_again(
-        self,
-        operation: str,
-        request: Mapping[str, Any],
-        body: bytes,
-        error: KeyfoldError,
-        started: float,
-    ) -> dict[str, Any]:
-        attempts = Attempts(self._options.retries, operation, request, started)
-        while True:
-            time.sleep(attempts.wait_after(error, time.monotonic()))
-            try:
-                return self._attempt(operation, body)
-            except (OperationError, TransportError) as again:
-                error = again
 
     def _attempt(self, operation: str, body: bytes) -> dict[str, Any]:
         credentials = self._credentials.ready() or self._credentials.load()

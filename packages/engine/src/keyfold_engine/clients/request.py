@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,12 +10,11 @@ from typing import Any
 import orjson
 
 from keyfold_engine.clients.address import Endpoint, Remote
-from keyfold_engine.clients.credentials import CredentialSource
+from keyfold_engine.clients.credentials import CredentialSource, source
 from keyfold_engine.clients.retry import RetryPolicy
 from keyfold_engine.clients.signer import Credentials, Signer
-from keyfold_engine.clients.target import target
 from keyfold_engine.clock import Clock, SystemClock
-from keyfold_engine.operations import STREAMS
+from keyfold_engine.operations import STREAMS, target
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,24 @@ class RequestWriters(dict[str, RequestWriter]):
         endpoint = remote.streams_endpoint if is_stream else remote.endpoint
         made = RequestWriter(endpoint, remote.region, target(operation))
         return self.setdefault(operation, made)
+
+
+class Requests:
+    """What both clients of a server have."""
+
+    def __init__(self, remote: Remote, options: ClientOptions) -> None:
+        self._options, self._now = options, options.clock.now
+        self._writers = RequestWriters(remote)
+        self._credentials = options.credentials or source(
+            profile=remote.profile, is_amazon=remote.is_amazon
+        )
+        self._tls = None
+        if remote.endpoint.tls:
+            import ssl
+
+            # The system's authorities, or the user's file.
+            bundle = options.ca_file or os.environ.get("AWS_CA_BUNDLE")
+            self._tls = ssl.create_default_context(cafile=bundle)
 
 
 def encode(request: Mapping[str, Any]) -> bytes:

@@ -48,7 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="verify signatures against these keys (the format of ~/.aws/credentials; "
         "or set KEYFOLD_CREDENTIALS=ACCESS_KEY:SECRET)",
     )
-    add("--tls-cert", type=_path, metavar="FILE", help="certificate chain (PEM)")
+    tls = "tls_certificate"
+    add("--tls-cert", dest=tls, type=_path, metavar="FILE", help="certificate chain (PEM)")
     add("--tls-key", type=_path, metavar="FILE", help="its private key (PEM)")
     add(
         "--dialect",
@@ -70,6 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--cors",
+        dest="origins",
         action="append",
         metavar="ORIGIN",
         help="allow pages of this origin, '*' for all (default: pages of this machine)",
@@ -142,26 +144,11 @@ def _settings(args: argparse.Namespace) -> ServerSettings:
     from keyfold_engine.wire.cors import LOOPBACK_ORIGINS
     from keyfold_engine.wire.settings import ClientLimits, ServerSettings, read_credentials
 
+    given = {name: value for name, value in vars(args).items() if name in ServerSettings._fields}
+    given["credentials"] = read_credentials(args.credentials, os.environ)
+    given["origins"] = tuple(args.origins or LOOPBACK_ORIGINS)
     return ServerSettings(
-        data=args.data,
-        host=args.host,
-        port=args.port,
-        workers=args.workers,
-        region=args.region,
-        regions=args.regions,
-        accounts=args.accounts,
-        dialect=args.dialect,
-        durability=args.durability,
-        credentials=read_credentials(args.credentials, os.environ),
-        tls_certificate=args.tls_cert,
-        tls_key=args.tls_key,
-        insecure_bind=args.insecure_bind,
-        origins=tuple(args.cors) if args.cors else LOOPBACK_ORIGINS,
-        request_log=args.request_log,
-        tracing=args.tracing,
-        buckets=args.buckets,
-        kinesis=args.kinesis,
-        delays=args.delays,
+        **given,
         clients=ClientLimits(
             connections=args.max_connections, receive_seconds=args.receive_seconds
         ),

@@ -6,6 +6,7 @@ import re
 from base64 import b64decode, b64encode
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import count
 from typing import Any
 
 import orjson
@@ -90,19 +91,19 @@ def start(
 ) -> TableDefinition:
     """Open a new stream on the table."""
     now = database.clock.now()
-    label = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3]
-    arn = f"{table.arn}/stream/{label}"
-    while session.stream(arn) is not None:
-        now += 0.001
-        label = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3]
+    for later in count():
+        created = now + later / 1000
+        label = f"{datetime.fromtimestamp(created, UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3]
         arn = f"{table.arn}/stream/{label}"
+        if session.stream(arn) is None:
+            break
     definition = {
         "Arn": arn,
         "Label": label,
         "TableName": table.name,
         "KeySchema": table.definition["KeySchema"],
         "View": view,
-        "Created": now,
+        "Created": created,
         "Shards": database.stream_shards,
         "First": session.next_sequence(),
     }

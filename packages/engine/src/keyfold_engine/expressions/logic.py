@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from keyfold_engine.expressions.ast import And, Condition, Not, Operand, Or
+
+T = TypeVar("T")
 
 
 class Logic(ABC):
@@ -14,12 +18,26 @@ class Logic(ABC):
     either, and `_require_condition` decides where it matters.
     """
 
+    _tokens: list[Any]
+    """Each with its `kind`; the last one is the end."""
+    _at: int
     _depth: int
 
-    @abstractmethod
-    def _stands_at(self, kind: str) -> bool: ...
-    @abstractmethod
-    def _take(self, kind: str) -> bool: ...
+    def _stands_at(self, kind: str) -> bool:
+        return bool(self._tokens[self._at].kind == kind)
+
+    def _take(self, kind: str) -> bool:
+        if self._tokens[self._at].kind != kind:
+            return False
+        self._at += 1
+        return True
+
+    def _comma_list(self, one: Callable[[], T]) -> list[T]:
+        found = [one()]
+        while self._take(","):
+            found.append(one())
+        return found
+
     @abstractmethod
     def _deeper(self) -> None: ...
     @abstractmethod

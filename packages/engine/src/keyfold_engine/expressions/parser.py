@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NoReturn
 
 import orjson
@@ -132,17 +132,11 @@ class _Parser(Logic):
             if keyword not in ("SET", "REMOVE", "ADD", "DELETE"):
                 self._fail()
             self._advance()
-            actions = [self._action(keyword)]
-            while self._take(","):
-                actions.append(self._action(keyword))
-            sections.append((keyword, actions))
+            sections.append((keyword, self._comma_list(partial(self._action, keyword))))
         return sections
 
     def paths(self) -> Projection:
-        paths = [self._path()]
-        while self._take(","):
-            paths.append(self._path())
-        return tuple(paths)
+        return tuple(self._comma_list(self._path))
 
     # Conditions.
 
@@ -237,9 +231,7 @@ class _Parser(Logic):
 
     def _operands(self) -> tuple[Operand, ...]:
         """Operands up to a closing parenthesis."""
-        operands = [self._operand()]
-        while self._take(","):
-            operands.append(self._operand())
+        operands = self._comma_list(self._operand)
         self._expect(")")
         return tuple(operands)
 
@@ -309,15 +301,6 @@ class _Parser(Logic):
 
     def _advance(self) -> None:
         self._at += 1
-
-    def _stands_at(self, kind: str) -> bool:
-        return self._tokens[self._at].kind == kind
-
-    def _take(self, kind: str) -> bool:
-        if self._tokens[self._at].kind != kind:
-            return False
-        self._at += 1
-        return True
 
     def _expect(self, kind: str) -> Token:
         token = self._token

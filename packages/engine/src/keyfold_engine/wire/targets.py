@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from keyfold_engine.clients.target import target
-from keyfold_engine.operations import OPERATIONS, Runner
+from keyfold_engine.operations import OPERATIONS, Runner, target
 
 
 class Target(NamedTuple):

@@ -76,12 +76,26 @@ def unless_arn(constraint: Constraint) -> Constraint:
     )
 
 
-class Text:
+class _Simple:
     __slots__ = ("constraints",)
     __match_args__ = ("constraints",)
 
     def __init__(self, constraints: tuple[Constraint, ...] = ()) -> None:
         self.constraints = constraints
+
+
+class Text(_Simple):
+    __slots__ = ()
+
+
+class Boolean(_Simple):
+    __slots__ = ()
+
+
+class Attribute(_Simple):
+    """An attribute value; `values.wire` validates its content."""
+
+    __slots__ = ()
 
 
 class Number:
@@ -92,24 +106,6 @@ class Number:
 
     def __init__(self, java: str = "Integer", constraints: tuple[Constraint, ...] = ()) -> None:
         self.java, self.constraints = java, constraints
-
-
-class Boolean:
-    __slots__ = ("constraints",)
-    __match_args__ = ("constraints",)
-
-    def __init__(self, constraints: tuple[Constraint, ...] = ()) -> None:
-        self.constraints = constraints
-
-
-class Attribute:
-    """An attribute value; `values.wire` validates its content."""
-
-    __slots__ = ("constraints",)
-    __match_args__ = ("constraints",)
-
-    def __init__(self, constraints: tuple[Constraint, ...] = ()) -> None:
-        self.constraints = constraints
 
 
 class ListOf:

@@ -21,7 +21,6 @@ from keyfold_engine.expressions.ast import (
     Value,
     ValueRef,
 )
-from keyfold_engine.expressions.logic import Logic
 from keyfold_engine.features.partiql.cursor import Cursor, refuse
 from keyfold_engine.features.partiql.lexer import END
 from keyfold_engine.features.partiql.words import TYPES
@@ -31,7 +30,7 @@ from keyfold_engine.values import AttributeValue
 _COMPARATORS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
-class ConditionParser(Cursor, Logic):
+class ConditionParser(Cursor):
     """A recursive-descent parser for the conditions of one statement."""
 
     def __init__(self, statement: str, parameters: Sequence[AttributeValue]) -> None:

@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any, NoReturn
 
 from keyfold_engine.errors import ValidationError
+from keyfold_engine.expressions.logic import Logic
 from keyfold_engine.features.partiql.lexer import END, PartiqlToken, Unreadable, tokens
 from keyfold_engine.features.partiql.words import CALLABLE, INFIX, KEYWORDS, OPERATORS
 from keyfold_engine.values import AttributeValue
@@ -18,7 +19,7 @@ _EXPONENT_DIGITS = 20
 _LITERALS = frozenset(("text", "number", "-", "TRUE", "FALSE", "NULL", "?", "[", "{", "<<"))
 
 
-class Cursor:
+class Cursor(Logic):
     """A parser's position in its statement; parameters are consumed at each `?`."""
 
     def __init__(self, statement: str, parameters: Sequence[AttributeValue]) -> None:
@@ -43,15 +44,6 @@ class Cursor:
         if token.kind != END:
             self._at += 1
         return token
-
-    def _stands_at(self, kind: str) -> bool:
-        return self._token.kind == kind
-
-    def _take(self, kind: str) -> bool:
-        if self._token.kind != kind:
-            return False
-        self._at += 1
-        return True
 
     def _expect(self, kind: str) -> PartiqlToken:
         token = self._token
@@ -78,12 +70,6 @@ class Cursor:
         refuse(
             "Unexpected keyword" if kind in KEYWORDS or kind == "reserved" else "Unexpected term"
         )
-
-    def _comma_list(self, one: Callable[[], Any]) -> list[Any]:
-        found = [one()]
-        while self._take(","):
-            found.append(one())
-        return found
 
     def _until(self, closing: str, one: Callable[[], Any]) -> list[Any]:
         if self._take(closing):

@@ -33,7 +33,6 @@ from keyfold_engine.features.partiql.statements import (
 from keyfold_engine.features.partiql.words import FOREIGN_TYPES
 from keyfold_engine.values import AttributeValue
 
-_COMPARATORS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _ON_AN_INDEX = "This operation is not supported on an index"
 _SIMPLE_PATH = "Expected identifier for simple path"
 _RETURNING = {"ALL OLD", "MODIFIED OLD", "ALL NEW", "MODIFIED NEW"}
