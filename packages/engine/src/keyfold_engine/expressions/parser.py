@@ -115,7 +115,7 @@ class _Parser(Logic):
             # For updates, DynamoDB's message leaves out the length.
             told = "" if parameter == "UpdateExpression" else f" expression size: {size}"
             self._refuse(f"Expression size has exceeded the maximum allowed size;{told}")
-        self._tokens = tokens(text, literals=literals)
+        self._tokens: list[Token] = tokens(text, literals=literals)
         self._at = 0
         self._depth = 0
 

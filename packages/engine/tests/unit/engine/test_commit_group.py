@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
+from typing import cast
 
 import orjson
 import pytest
@@ -80,7 +81,7 @@ async def test_writes_that_arrive_during_a_commit_share_the_next_one(
 ) -> None:
     gate.starts = starts
     with ThreadPoolExecutor(1) as thread:
-        writes = Writes(gate, asyncio.get_running_loop(), thread)
+        writes = Writes(cast("Engine", gate), asyncio.get_running_loop(), thread)
         first = asyncio.create_task(submitted(writes, "0"))
         while not gate.sizes:
             await asyncio.sleep(0)
@@ -93,7 +94,7 @@ async def test_writes_that_arrive_during_a_commit_share_the_next_one(
 
 async def test_writes_of_one_turn_of_the_loop_share_a_commit(gate: Gate) -> None:
     gate.opened.set()
-    writes = Writes(gate, asyncio.get_running_loop(), None)
+    writes = Writes(cast("Engine", gate), asyncio.get_running_loop(), None)
     results = await asyncio.gather(*(submitted(writes, pk) for pk in ("a", "b", "a", "c")))
     assert gate.sizes == [4]
     assert [isinstance(result, bytes) for result in results] == [True, True, False, True]

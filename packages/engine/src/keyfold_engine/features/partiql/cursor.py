@@ -25,7 +25,7 @@ class Cursor(Logic):
     def __init__(self, statement: str, parameters: Sequence[AttributeValue]) -> None:
         self._text = statement
         try:
-            self._tokens = tokens(statement)
+            self._tokens: list[PartiqlToken] = tokens(statement)
         except Unreadable:
             refuse("")
         self._at = 0
