@@ -70,10 +70,9 @@ def _rows() -> list[DynamoOperation]:
     core("transact_write_items", "batches", "TransactWriteItems", _COMMIT, _WRITES)
     core("create_table", "tables", "CreateTable", _THREAD)
     core("delete_table", "tables", "DeleteTable", _THREAD)
-    core("describe_table", "tables", "DescribeTable", _THREAD)
-    core("list_tables", "tables", "ListTables", _INLINE)
+    core("descriptions", "tables", "DescribeEndpoints DescribeLimits DescribeTable", _THREAD)
+    core("descriptions", "tables", "ListTables", _INLINE)
     core("update_table", "tables", "UpdateTable", _THREAD)
-    core("service", "tables", "DescribeEndpoints DescribeLimits", _THREAD)
     core("tags", "tables", "ListTagsOfResource TagResource UntagResource", _THREAD)
     core("time_to_live", "tables", "DescribeTimeToLive UpdateTimeToLive", _THREAD)
     streams = "DescribeStream GetRecords GetShardIterator ListStreams"

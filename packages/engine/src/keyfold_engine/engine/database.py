@@ -94,8 +94,6 @@ class Database:
 
     def find(self, table: TableDefinition, place: bytes) -> StoredItem | None:
         """An item as the last commit left it."""
-        for observer in table.observers:
-            observer.used(self, table, place)
         session = self.commits.take()
         try:
             return session.find(table.id, place)

@@ -18,10 +18,8 @@ from keyfold_engine.engine.faults import Faults, Heat
 from keyfold_engine.engine.lag import IndexLag, LagSetting
 from keyfold_engine.engine.principal import HOME_ACCOUNT, Principal
 from keyfold_engine.errors import Corrupt, StorageError
-from keyfold_engine.values import Item
 
 if TYPE_CHECKING:
-    from keyfold_engine.features.insights.contributors import Rule
     from keyfold_engine.features.replicas.regions import Regions
 
 Durability = Literal["full", "relaxed", "memory"]
@@ -168,17 +166,6 @@ class Engine(Calls):
         Writers wait while it runs: it must be quick and must not call the engine.
         """
         return self._database.commits.on_commit(tell)
-
-    def contributors(
-        self, table: str, rule: Rule = "PKC", *, index: str = "", most: int = 10
-    ) -> list[tuple[Item, int]]:
-        """The most used (PKC, SKC) or throttled (PKT, SKT) keys in this process.
-
-        Counted for tables and indexes with contributor insights enabled.
-        """
-        from keyfold_engine.features.insights.contributors import top
-
-        return top(self._database, table, rule, index, most)
 
     def deliver(self) -> int:
         """Deliver waiting records to Kinesis destinations; returns how many."""

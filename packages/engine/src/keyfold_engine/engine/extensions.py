@@ -29,18 +29,6 @@ Describe = Callable[["Database", "TableDefinition"], dict[str, Any]]
 """More members of a table's description."""
 
 
-class KeyObserver(Protocol):
-    """Is told which keys of a table are used."""
-
-    def used(self, database: Database, table: TableDefinition, place: bytes) -> None: ...
-
-    def queried(
-        self, database: Database, table: TableDefinition, index: str, place: bytes
-    ) -> None: ...
-
-    def throttled(self, database: Database, table: TableDefinition, place: bytes) -> None: ...
-
-
 class FurtherIndex(Protocol):
     """An index of another kind than local and global ones."""
 

@@ -194,7 +194,6 @@ class TableDefinition:
         # What features add; see `extensions`.
         self.before: list[extensions.Precede] = []
         self.after: list[extensions.Follow] = []
-        self.observers: list[extensions.KeyObserver] = []
         self.describers: list[extensions.Describe] = []
         self.further_indexes: list[extensions.FurtherIndex] = []
         self.extensions = extensions.for_members(definition)

@@ -16,7 +16,7 @@ from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.lane import check
 from keyfold_engine.engine.storage import Session, StoredItem
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.errors import ConditionFailed, Throttled, ValidationError
+from keyfold_engine.errors import ConditionFailed, ValidationError
 from keyfold_engine.limits import ITEM_BYTES, KB
 from keyfold_engine.values import Item
 from keyfold_engine.values.normal import NormalItem
@@ -158,15 +158,8 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
     if table.local_indexes:
         # Only the item's collection can turn out to be too large after the change.
         session.guard()
-    for observer in table.observers:
-        observer.used(database, table, write.place)
     if database.heat is not None:
-        try:
-            database.heat.write(table, write.place, prepared.capacity().table)
-        except Throttled:
-            for observer in table.observers:
-                observer.throttled(database, table, write.place)
-            raise
+        database.heat.write(table, write.place, prepared.capacity().table)
     expires = table.expiry(new.item) if new is not None and table.ttl is not None else None
     row = 0 if stored is None else stored.row
     for precede in table.before:

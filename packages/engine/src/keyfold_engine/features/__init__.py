@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-ALL: Final = ("replicas", "transfer", "backups", "vectors", "policies", "kinesis", "insights")
+ALL: Final = ("replicas", "transfer", "backups", "vectors", "policies", "kinesis")
 """The features that add to the core, in the order in which they are asked."""
 
 BY_MEMBER: Final = {
@@ -18,7 +18,6 @@ BY_MEMBER: Final = {
     "Recovery": "backups",
     "RestoredFrom": "backups",
     "Destinations": "kinesis",
-    "Insights": "insights",
     "Replicas": "replicas",
     # of definitions, and of CreateTable
     "VectorIndexes": "vectors",

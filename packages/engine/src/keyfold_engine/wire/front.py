@@ -31,12 +31,11 @@ from keyfold_engine.errors import (
 from keyfold_engine.limits import KB
 from keyfold_engine.operations import Runner
 from keyfold_engine.wire import answer, compression, cors, signed_request
-from keyfold_engine.wire.log import RequestLog
+from keyfold_engine.wire.log import RequestLog, TroubleLog
 from keyfold_engine.wire.metrics import Metrics
 from keyfold_engine.wire.request import WireRequest
 from keyfold_engine.wire.settings import ServerSettings
 from keyfold_engine.wire.targets import TARGETS, Target
-from keyfold_engine.wire.trouble import TroubleLog
 
 if TYPE_CHECKING:
     from keyfold_engine.engine import Engine

@@ -34,7 +34,6 @@ class DirectTable:
         self.writes = not (
             table.before
             or table.after
-            or table.observers
             or table.further_indexes
             or table.local_indexes
             or table.is_filling

@@ -52,8 +52,6 @@ def batch_get_item(database: Database, request: dict[str, Any]) -> dict[str, Any
                 if total >= BATCH_GET_BYTES:
                     answer["UnprocessedKeys"][name] = {**wish, "Keys": wish["Keys"][at:]}
                     break
-                for observer in table.observers:
-                    observer.used(database, table, place)
                 stored = session.find(table.id, place)
                 size = 0 if stored is None else stored.size
                 total += size

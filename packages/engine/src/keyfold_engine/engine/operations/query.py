@@ -36,8 +36,6 @@ def query(database: Database, request: dict[str, Any]) -> dict[str, Any]:
         table = database.catalog.get(session, request["TableName"])
         index = selection.index_of(database.catalog, session, table, request, of_scan=False)
         reading = _reading(table, index, start, request, expressions)
-        for observer in table.observers:
-            observer.queried(database, table, request.get("IndexName", ""), reading.first)
         page = read_page(database, session, reading)
     if database.heat is not None and reading.index is None:
         consumed = page.capacity(reading, consistent=bool(request.get("ConsistentRead")))

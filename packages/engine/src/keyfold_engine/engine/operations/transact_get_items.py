@@ -39,9 +39,6 @@ def transact_get_items(database: Database, request: dict[str, Any]) -> dict[str,
             raise ValidationError(
                 "Transaction request cannot include multiple operations on one item"
             )
-        for table, place in zip(tables, places, strict=True):
-            for observer in table.observers:
-                observer.used(database, table, place)
         found = [session.find(t.id, p) for t, p in zip(tables, places, strict=True)]
     size = sum(stored.size for stored in found if stored is not None)
     check(size // 8)

@@ -7,7 +7,6 @@ from typing import Any
 
 from keyfold_engine.engine import backfill, definitions, describe, extensions, leftovers, streams
 from keyfold_engine.engine import throughput as units
-from keyfold_engine.engine.combinations import check_combination
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.encryption import check_encryption
 from keyfold_engine.engine.encryption import described as encrypted
@@ -23,6 +22,21 @@ from keyfold_engine.errors import (
 from keyfold_engine.limits import INDEX_CHANGES_PER_UPDATE
 
 _NO_LIMIT = -1
+_NOTHING = (
+    "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+    "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, "
+    "ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, "
+    "WarmThroughput or TableClass is required"
+)
+# Changes that must be alone, in order of precedence.
+_ALONE = {
+    "SSESpecification": "Server-Side Encryption modification",
+    "TableClass": "TableClass modification",
+    "DeletionProtectionEnabled": "DeletionProtection modification",
+    "ReplicaUpdates": "Replica modification",
+    "WarmThroughput": "WarmThroughput",
+}
+_NO_CHANGES = ("TableName", "AttributeDefinitions")
 
 
 def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
@@ -30,7 +44,7 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     for extension in asked:
         if (alone := extension.update_alone(database, request)) is not None:
             return alone
-    check_combination(request)
+    _check_combination(request)
     definitions.check_table_class(request.get("TableClass"))
     check_encryption(request.get("SSESpecification"))
     if request.get("OnDemandThroughput") == {}:
@@ -85,6 +99,36 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     if any("Delete" in update for update in (*updates, *further)):
         leftovers.clear(database)
     return {"TableDescription": answer}
+
+
+def _check_combination(request: dict[str, Any]) -> None:
+    """Refuse an UpdateTable without a change, or with changes that cannot be combined."""
+    changes = {name for name, value in request.items() if name not in _NO_CHANGES}
+    indexes = request.get("GlobalSecondaryIndexUpdates")
+    if not changes or (changes == {"GlobalSecondaryIndexUpdates"} and not indexes):
+        raise ValidationError(_NOTHING)
+    if indexes == []:
+        raise parameter_invalid("List of GlobalSecondaryIndexUpdates is empty")
+    others = changes - {"GlobalSecondaryIndexUpdates"}
+    if "WarmThroughput" in changes and any("Create" in update for update in indexes or ()):
+        raise parameter_invalid(
+            "Create global secondary index cannot be specified when updating WarmThroughput"
+        )
+    for change, told in _ALONE.items():
+        if change in changes and len(changes) > 1:
+            raise parameter_invalid(f"{told} must be the only operation in the request")
+    if "OnDemandThroughput" in changes and changes - {"OnDemandThroughput", "BillingMode"}:
+        raise parameter_invalid(
+            "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request"
+        )
+    moves = [update for update in indexes or () if "Update" not in update]
+    if "ProvisionedThroughput" in others:
+        if "StreamSpecification" in others:
+            raise ValidationError("You cannot modify stream status while updating table IOPS")
+        if moves and "BillingMode" not in others:
+            raise ValidationError("You cannot create or delete index while updating table IOPS")
+    if moves and "StreamSpecification" in others:
+        raise ValidationError("You cannot create or delete index while changing stream status")
 
 
 def _check_updates(updates: Sequence[dict[str, Any]]) -> None:

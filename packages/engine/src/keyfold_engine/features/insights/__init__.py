@@ -1,1 +1,1 @@
-"""Contributor insights: which keys of a table are used most."""
+"""Contributor insights: their settings and states; nothing is counted."""

@@ -9,7 +9,6 @@ from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.errors import TableNotFound, ValidationError, parameter_invalid
-from keyfold_engine.features.insights.contributors import KeyCounts
 
 _PER_PAGE = 100
 _DEFAULT = "ACCESSED_AND_THROTTLED_KEYS"
@@ -38,8 +37,6 @@ def update_contributor_insights(database: Database, request: dict[str, Any]) -> 
         database.catalog.store(
             session, table, Insights={**table.definition.get("Insights", {}), index: entry}
         )
-        if wanted == "DISABLED":
-            database.part(KeyCounts).forget(table.id, index)
         return _answer(table, index, entry, _WAITING[wanted])
 
     return database.write(work)

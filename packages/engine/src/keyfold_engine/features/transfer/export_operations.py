@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import uuid4
 
 import orjson
 
 from keyfold_engine.engine.database import Database
+from keyfold_engine.engine.read import key_range
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.errors import (
@@ -16,14 +17,18 @@ from keyfold_engine.errors import (
     InvalidExportTime,
     NamedTableNotFound,
     RecoveryUnavailable,
+    RequestInvalid,
     ValidationError,
 )
+from keyfold_engine.expressions import evaluate, keys, parameters
+from keyfold_engine.expressions.ast import roots
+from keyfold_engine.expressions.projection import compile_projection
 from keyfold_engine.features.backups import copies as backups
 from keyfold_engine.features.backups import snapshot
 from keyfold_engine.features.backups.snapshot import TableSnapshot
 from keyfold_engine.features.transfer import exports
 from keyfold_engine.features.transfer.buckets import bucket
-from keyfold_engine.features.transfer.export_filter import ExportFilter
+from keyfold_engine.values import Item
 
 _KIND = "export"
 EXPORTS_PER_PAGE = 25
@@ -111,7 +116,7 @@ def _moment(
     """A full export: the items at a moment."""
     moment = request.get("ExportTime") or now
     _check(database, taken.table, moment, now)
-    bodies = _exported_bodies(taken.bodies_at(moment), _filter(request, taken.table))
+    bodies = _chosen_bodies(taken.bodies_at(moment), _filter(request, taken.table))
     return bodies, {"exportTime": exports.timestamp(moment)}, {"ExportTime": moment}
 
 
@@ -180,21 +185,56 @@ def list_exports(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
+class ExportFilter:
+    """The FilterSpecification of an export, ready to be asked."""
+
+    def __init__(self, specification: dict[str, Any], table: TableDefinition) -> None:
+        self._schema = table.schema
+        try:
+            read = parameters.read(specification)
+        except RequestInvalid as error:
+            raise ValidationError(f"Invalid Request: {error.message}") from None
+        self._range: tuple[bytes, bytes] | None = None
+        if read.key_terms is not None:
+            schema = table.schema
+            chosen = keys.select(read.key_terms, schema.partition, schema.sort, schema.types)
+            values = dict(zip(schema.partition, chosen.partition, strict=True))
+            self._range = key_range(chosen, schema.partition_place(values))
+            mentioned = set(roots(read.filter)) if read.filter is not None else set()
+            for name in schema.attributes:
+                if name in mentioned:
+                    raise ValidationError(
+                        "Invalid Request: Filter Expression can only contain non-primary key "
+                        f"attributes: Primary key attribute: {name}"
+                    )
+        self._test = (
+            None if read.filter is None else evaluate.compile_condition(read.filter, read.values)
+        )
+        self._shape: Callable[[Item], Item] | None = None
+        if read.projection is not None:
+            self._shape = compile_projection(read.projection)
+
+    def takes(self, item: Item) -> bool:
+        if self._range is not None:
+            first, end = self._range
+            if not first <= self._schema.place(item) < end:
+                return False
+        return self._test is None or self._test(item)
+
+    def project(self, item: Item) -> Item:
+        return item if self._shape is None else self._shape(item)
+
+
 def _filter(request: dict[str, Any], table: TableDefinition) -> ExportFilter | None:
     specification = request.get("FilterSpecification")
     return ExportFilter(specification, table) if specification else None
 
 
-def _exported_bodies(bodies: Iterator[bytes], chosen: ExportFilter | None) -> Iterator[bytes]:
-    if chosen is None:
-        return bodies
-    return _chosen_bodies(bodies, chosen)
-
-
-def _chosen_bodies(bodies: Iterator[bytes], chosen: ExportFilter) -> Iterator[bytes]:
+def _chosen_bodies(bodies: Iterator[bytes], chosen: ExportFilter | None) -> Iterator[bytes]:
     for body in bodies:
-        item = orjson.loads(body)
-        if chosen.takes(item):
+        if chosen is None:
+            yield body
+        elif chosen.takes(item := orjson.loads(body)):
             yield orjson.dumps(chosen.project(item))
 
 

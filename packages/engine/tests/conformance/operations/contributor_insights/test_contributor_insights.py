@@ -11,8 +11,7 @@ import pytest
 
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
-from keyfold_engine.engine.faults import Faults
-from keyfold_engine.errors import TableNotFound, Throttled, ValidationError
+from keyfold_engine.errors import TableNotFound, ValidationError
 
 Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 _BOTH = "ACCESSED_AND_THROTTLED_KEYS"
@@ -95,48 +94,6 @@ _TABLE: dict[str, Any] = {
         {"AttributeName": "sk", "AttributeType": "S"},
     ],
 }
-
-
-def _put(engine: Engine, pk: str, sk: str, filler: int = 0) -> None:
-    item = {"pk": {"S": pk}, "sk": {"S": sk}, "filler": {"S": "x" * filler}}
-    engine.call("PutItem", {"TableName": "Orders", "Item": item})
-
-
-def test_keys_are_counted_while_insights_are_on() -> None:
-    with Engine.open() as engine:
-        engine.call("CreateTable", _TABLE)
-        _put(engine, "before", "1")
-        _update(engine.call, "Orders", "ENABLE")
-        for number in range(3):
-            _put(engine, "busy", str(number % 2))
-        _put(engine, "calm", "1")
-        key = {"pk": {"S": "busy"}, "sk": {"S": "0"}}
-        engine.call("GetItem", {"TableName": "Orders", "Key": key})
-        query = {
-            "TableName": "Orders",
-            "KeyConditionExpression": "pk = :p",
-            "ExpressionAttributeValues": {":p": {"S": "busy"}},
-        }
-        engine.call("Query", query)
-        assert engine.contributors("Orders") == [
-            ({"pk": {"S": "busy"}}, 5),
-            ({"pk": {"S": "calm"}}, 1),
-        ]
-        assert engine.contributors("Orders", "SKC", most=1) == [(key, 3)]
-        _update(engine.call, "Orders", "DISABLE")
-        assert engine.contributors("Orders") == []
-
-
-def test_throttled_keys_are_counted() -> None:
-    with Engine.open(clock=ManualClock(), faults=Faults(hot_keys=True)) as engine:
-        engine.call("CreateTable", _TABLE)
-        _update(engine.call, "Orders", "ENABLE", ContributorInsightsMode="THROTTLED_KEYS")
-        for _ in range(3):
-            _put(engine, "hot", "1", 390 * 1024)
-        with pytest.raises(Throttled):
-            _put(engine, "hot", "1", 390 * 1024)
-        assert engine.contributors("Orders", "PKT") == [({"pk": {"S": "hot"}}, 1)]
-        assert engine.contributors("Orders", "PKC") == []
 
 
 def test_states_take_their_time_by_the_clock() -> None:
