@@ -214,7 +214,7 @@ def test_a_client_is_told_that_the_disk_is_full_and_the_log_once(
         disk.refuses = {}
         _put(client, "after")
         client.close()
-    told = [record for record in caplog.records if record.name == "keyfold_engine.wire.trouble"]
+    told = [record for record in caplog.records if record.name == "keyfold_engine.wire.log"]
     assert len(told) == 1
     assert "disk is full" in told[0].getMessage()
     assert told[0].exc_info is None
