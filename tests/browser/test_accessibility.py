@@ -17,21 +17,21 @@ from .town import ADA, BEN, NAMES, call, make_something, place_of, quiet_town, v
 
 PLACES: Final = {
     "inviter": ["", "groups"],
-    "search-room": [""],
+    "search-room": ["", "rooms"],
     "tama-friends": ["", "liked", "mine", "pets/ada"],
     "gg-core": ["", "rooms", "goals", "people", "people/ben"],
-    "sellers": ["", "catalogs", "you"],
+    "sellers": ["", "stands", "catalogs", "you"],
 }
 OPENED: Final = {
     "inviter": [("", "Plan a hangout"), ("groups", "New group")],
-    "search-room": [("", "New room")],
+    "search-room": [("rooms", "New room")],
     "tama-friends": [("", "New picture")],
     "gg-core": [
         ("goals", "Set a goal"),
         ("goals", "Take on a quest"),
         ("people", "Found a group"),
     ],
-    "sellers": [("", "New stand"), ("", "Use a code"), ("catalogs", "New catalog")],
+    "sellers": [("stands", "New stand"), ("stands", "Use a code"), ("catalogs", "New catalog")],
 }
 
 
@@ -159,6 +159,7 @@ def test_a_hangout_is_planned_and_answered_by_keyboard(keys: Keys, site: str) ->
 
 def test_a_room_is_opened_and_a_home_added_by_keyboard(keys: Keys, site: str) -> None:
     enter(keys, site, "search-room")
+    keys.press("Rooms")
     keys.press("New room")
     keys.page.keyboard.type("Keyboard flat")
     keys.page.keyboard.press("Enter")
@@ -200,6 +201,7 @@ def test_a_goal_is_set_and_a_step_done_by_keyboard(keys: Keys, site: str) -> Non
 
 def test_a_stand_is_opened_and_an_order_taken_by_keyboard(keys: Keys, site: str) -> None:
     enter(keys, site, "sellers")
+    keys.press("Stands")
     keys.press("New stand")
     keys.page.keyboard.type("Keyboard stand")
     keys.page.keyboard.press("Enter")

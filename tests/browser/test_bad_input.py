@@ -21,9 +21,9 @@ def site() -> Iterator[str]:
 
 FORMS = {
     "inviter": ("groups", "New group", "#group-name", 200, "Create it"),
-    "search-room": ("", "New room", "#room-title", 120, "Open it"),
+    "search-room": ("rooms", "New room", "#room-title", 120, "Open it"),
     "gg-core": ("goals", "Set a goal", "#goal-title", 200, "Set it"),
-    "sellers": ("", "New stand", "#seller-name", 200, "Open it"),
+    "sellers": ("stands", "New stand", "#seller-name", 200, "Open it"),
 }
 
 

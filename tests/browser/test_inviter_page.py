@@ -110,6 +110,11 @@ def test_friends_plan_answer_and_see_each_other_live(
 def test_what_is_far_away_stands_below_the_calendar(page: Page, site: str) -> None:
     visit(page, site, "cleo")
     expect(page.locator("#calendar .panel")).to_contain_text("Next summer")
+    visit(page, site, "ben")
+    expect(page.locator("#calendar .month")).to_be_visible()
+    expect(page.locator("#calendar .panel")).to_have_count(0)
+    stray = "one => [...one.childNodes].filter((child) => child.nodeType === Node.TEXT_NODE).length"
+    assert page.locator("#calendar").evaluate(stray) == 0
 
 
 def test_a_group_is_created_and_a_friend_comes_by_its_link(

@@ -12,10 +12,10 @@ from .town import quiet_town, visit
 
 TITLED = {
     "inviter": ["", "groups", "groups/any", "join/any", "hangouts/any"],
-    "search-room": ["", "rooms/any"],
+    "search-room": ["", "rooms", "rooms/any"],
     "tama-friends": ["", "liked", "mine", "pets/any", "posts/any"],
     "gg-core": ["", "goals", "people", "people/any", "groups/any"],
-    "sellers": ["", "catalogs", "stands/any", "stands/any/seasons/any", "you"],
+    "sellers": ["", "stands", "catalogs", "stands/any", "stands/any/seasons/any", "you"],
 }
 
 

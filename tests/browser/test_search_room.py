@@ -37,7 +37,7 @@ def site() -> Iterator[str]:
         yield address
 
 
-def sign_in(page: Page, site: str, who: str, place: str = "", theme: str = "light") -> None:
+def sign_in(page: Page, site: str, who: str, place: str = "rooms", theme: str = "light") -> None:
     page.goto(f"{site}/search-room/app/?theme={theme}#/{place}")
     page.click("#who")
     page.click(f"#people [data-id={who}]")
@@ -116,6 +116,9 @@ def test_a_couple_compares_homes_with_what_each_wants(
     assert phone.locator("#board").evaluate(wide)
     fits(phone)
     fits(page)
+    # The board is the first thing that one sees.
+    page.get_by_role("link", name="Board").click()
+    expect(page.locator("#board")).to_contain_text("Bright flat")
     phone.close()
 
 

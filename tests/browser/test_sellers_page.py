@@ -43,7 +43,7 @@ def site() -> Iterator[str]:
         yield address
 
 
-def visit(page: Page, site: str, who: str, place: str = "", theme: str = "light") -> Page:
+def visit(page: Page, site: str, who: str, place: str = "stands", theme: str = "light") -> Page:
     page.goto(f"{site}/sellers/app/?theme={theme}#/{place}")
     page.click("#who")
     page.click(f"#people [data-id={who}]")
@@ -131,6 +131,23 @@ def test_a_season_is_sold_together_and_both_see_it_live(
         mara.get_by_role("button", name="CSV").click()
     assert "Mr. Roe" in saved.value.path().read_text("utf-8-sig")
     jonas.close()
+
+
+def test_the_desk_is_what_one_sees_first_and_nothing_is_deleted_by_the_first_button(
+    page: Page, site: str
+) -> None:
+    visit(page, site, "noor")
+    sign_up(page, "noor@example.org")
+    page.get_by_role("link", name="Desk").click()
+    expect(page.locator("h1")).to_have_text("Your stands")
+    make_catalog(page, "Desk cookies")
+    start_season(page, "Noor’s stand", "Autumn")
+    page.get_by_role("link", name="Desk").click()
+    expect(page.locator("h1")).to_have_text("Autumn")
+    take_order(page, "Ms. Doe", 2)
+    expect(page.locator(".order b.num")).to_have_text("$11.00")
+    buttons = page.locator("#view").get_by_role("button").all_inner_texts()
+    assert buttons[-1] == "Delete the season"
 
 
 def test_a_code_makes_a_helper_and_a_rename_reaches_them(
@@ -246,7 +263,7 @@ def test_long_words_stay_in_their_row(page: Page, site: str) -> None:
                 "e => e.scrollWidth <= e.clientWidth && e.getBoundingClientRect().right <= 390"
             )
             assert inside, wide
-    for place in ("#/", "#/catalogs"):
+    for place in ("#/stands", "#/catalogs"):
         page.goto(f"{site}/sellers/app/{place}")
         expect(page.locator("#view .card").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, place
@@ -262,7 +279,7 @@ def test_everybody_can_read_it_on_a_phone_and_on_a_desk(
     start_season(page, f"A stand with a rather long name {width}", "Spring")
     take_order(page, "Ms. Doe-Featherstonehaugh", 2)
     expect(page.locator(".order")).to_be_visible()
-    for place in (None, "#/", "#/catalogs", "#/you"):
+    for place in (None, "#/", "#/stands", "#/catalogs", "#/you"):
         if place is not None:
             page.goto(f"{site}/sellers/app/?theme={theme}{place}")
             expect(page.locator("#view h1")).to_be_visible()

@@ -50,7 +50,7 @@ function calendar(hangouts, groups) {
       (dated.get(date.toDateString()) ?? []).map((one) => event(one, groups)));
   })));
   const end = new Date(first.getTime() + WEEKS * 7 * DAY), later = hangouts.filter((one) => new Date(one.startTimestamp) >= end);
-  return [h(".month", weeks), later.length && h("section.panel", h("header", h("h2", "Later")), h(".rows", later.map((one) => h("a", { href: path`#/hangouts/${one.hangoutId}` }, h("span.what", h("b", one.title), h("small", span(one)))))))];
+  return [h(".month", weeks), later.length > 0 && h("section.panel", h("header", h("h2", "Later")), h(".rows", later.map((one) => h("a", { href: path`#/hangouts/${one.hangoutId}` }, h("span.what", h("b", one.title), h("small", span(one)))))))];
 }
 
 async function home(_, view) {

@@ -29,12 +29,20 @@ function signedOut(view) {
 
 /* ---------- rooms ---------- */
 
+/** The board of the room that one came to last; who is in none sees the rooms. */
 async function home(_, view) {
   if (!me()) return signedOut(view);
-  const rooms = h(".rooms");
+  view.replaceChildren(h(".head", h("h1", "Your board")));
+  const [latest] = (await all(path`/users/${me().id}/rooms`)).sort((one, other) => (other.joinedAt ?? "").localeCompare(one.joinedAt ?? ""));
+  return latest ? room({ id: latest.roomId }, view) : rooms(_, view);
+}
+
+function rooms(_, view) {
+  if (!me()) return signedOut(view);
+  const cards = h(".rooms");
   view.replaceChildren(h(".head", h("div", h("h1", "Rooms"), h("p", "One for each search.")),
-    h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: () => $("#new-room").showModal() }, "New room"))), rooms);
-  return live(async () => list(rooms, await all(path`/users/${me().id}/rooms`), (one) => one.roomId,
+    h(".acts", h("button.btn.main", { type: "button", dataset: { keyPress: "n" }, onclick: () => $("#new-room").showModal() }, "New room"))), cards);
+  return live(async () => list(cards, await all(path`/users/${me().id}/rooms`), (one) => one.roomId,
     (one) => h("a", { href: path`#/rooms/${one.roomId}` }, h("h2", one.name), h("span.line.wrap", h("span.tag", one.searchType === "buy" ? "to buy" : "to rent"), one.role === "owner" && h("span.tag.on", "yours"))),
     () => h(".empty", h("b", "No rooms yet"), h("p", "Open one, and take somebody in."))), [MINE, { id: me().id }]);
 }
@@ -96,7 +104,7 @@ async function room({ id }, view) {
       pinned = mark;
       const left = $("#board")?.scrollLeft ?? 0;
       redraw(homes, listings.length ? board(id, listings, wishes.criteria, members) : h(".empty", h("b", "No homes yet"), h("p", "Add the first one that you found.")),
-        listings.length && h("p.scroll-hint", "Swipe the board for what fits whom →"));
+        listings.length > 0 && h("p.scroll-hint", "Swipe the board for what fits whom →"));
       if (left) $("#board").scrollLeft = left;
     }
     const { combined, compatibility } = wishes;
@@ -113,8 +121,8 @@ async function room({ id }, view) {
       : h("div", h("p", h("b", one.senderName), " ", h("small.muted", when(one.createdAt))), h("p", one.text))));
     talk.scrollTop = talk.scrollHeight;
     redraw(last, owns
-      ? h("button.btn.small.quiet", { type: "button", onclick: doing(async () => { if (confirm("Delete this room with everything in it?")) { await rest.delete(url); go("#/"); } }) }, "Delete the room")
-      : h("button.btn.small.quiet", { type: "button", onclick: doing(async () => { if (confirm("Leave this room?")) { await rest.delete(`${url}/members/${encodeURIComponent(me().id)}`); go("#/"); } }) }, "Leave the room"));
+      ? h("button.btn.small.quiet", { type: "button", onclick: doing(async () => { if (confirm("Delete this room with everything in it?")) { await rest.delete(url); go("#/rooms"); } }) }, "Delete the room")
+      : h("button.btn.small.quiet", { type: "button", onclick: doing(async () => { if (confirm("Leave this room?")) { await rest.delete(`${url}/members/${encodeURIComponent(me().id)}`); go("#/rooms"); } }) }, "Leave the room"));
   }, [ROOM, { id }]);
 }
 
@@ -162,4 +170,4 @@ form($("#want form"), async ({ price, rooms, places = "", musts = "" }, sheet) =
 /* ---------- who is here ---------- */
 
 onPerson((person) => person && rest.put(path`/users/${person.id}`, { name: person.name || person.id }).catch(show));
-route({ "": home, "rooms/:id": room });
+route({ "": home, rooms, "rooms/:id": room });

@@ -44,7 +44,19 @@ const standCard = (one) => h("a.card.stand", { href: path`#/stands/${one.profile
   h(".line.wrap", one.isOwner ? h("span.tag", "Yours") : h("span.tag.on", writes(one) ? "You take orders" : "You may look"),
     h("small.muted", one.isOwner ? `since ${day(one.createdAt)}` : one.ownerName && `of ${one.ownerName}`)));
 
-function home(_, view) {
+/** The order form of what is being sold; who sells nothing sees the stands. */
+async function home(_, view) {
+  if (signedOut(view)) return undefined;
+  view.replaceChildren(h(".head", h("h1", "Your desk")));
+  const [own, given] = await Promise.all([all("/profiles"), all("/shared-profiles")]);
+  for (const { profileId } of [...own, ...given].filter(writes)) {
+    const season = newest(await all(path`/profiles/${profileId}/seasons`)).find((one) => !isOver(one));
+    if (season) return oneSeason({ profileId, id: season.seasonId }, view);
+  }
+  return stands(_, view);
+}
+
+function stands(_, view) {
   if (signedOut(view)) return undefined;
   const mine = h(".grid"), shared = h(".grid"), others = h("section.stack", { hidden: true }, h("h2", "You help at"), shared);
   view.replaceChildren(
@@ -85,10 +97,11 @@ let here = null;
 
 const days = (one) => [one.startDate, one.endDate].filter(Boolean).map((date) => day(`${date}T12:00`)).join(" – ");
 const newest = (found) => [...found].sort((one, other) => other.createdAt.localeCompare(one.createdAt));
+const isOver = (one) => Boolean(one.endDate) && one.endDate < today();
 const seasonUrl = (one) => path`#/stands/${one.profileId}/seasons/${one.seasonId}`;
 
 const seasonCard = (one) => h("a.card.season", { href: seasonUrl(one) },
-  h(".line.apart", h("h3", one.seasonName), one.endDate && one.endDate < today() ? h("span.tag", "Over") : h("span.tag.on", "Selling")),
+  h(".line.apart", h("h3", one.seasonName), isOver(one) ? h("span.tag", "Over") : h("span.tag.on", "Selling")),
   h("small.muted", days(one)));
 
 function helperRow(one) {
@@ -103,7 +116,7 @@ const codeRow = (one) => h("div", h("span.what", h("b.code", one.inviteCode), h(
 async function stopHelping(profile) {
   if (!confirm(`Stop helping at ${profile.sellerName}?`)) return;
   await rest.delete(path`/profiles/${profile.profileId}/shares/${me().id}`);
-  go("#/");
+  go("#/stands");
 }
 
 function oneStand({ id }, view) {
@@ -131,7 +144,7 @@ async function remove(profile) {
   if (!confirm(`Delete ${profile.sellerName} with its seasons and orders?`)) return;
   await rest.delete(path`/profiles/${profile.profileId}`);
   say(`${profile.sellerName} is gone`);
-  go("#/");
+  go("#/stands");
 }
 
 async function newSeason() {
@@ -249,19 +262,21 @@ async function oneSeason({ profileId, id }, view) {
   const above = h(".sums"), rows = h(".rows"), title = h("h1", season.seasonName), may = writes(profile);
   const orders = h("section.panel", h("header", h("h2", "Orders"),
     h("button.btn.small", { onclick: doing(() => report(season)) }, "CSV")), rows);
+  const rename = async () => {
+    const seasonName = prompt("The season’s name", title.textContent)?.trim();
+    if (!seasonName) return;
+    await rest.patch(url, { seasonName, profileId });
+    title.textContent = seasonName;
+  };
+  const drop = async () => {
+    if (!confirm(`Delete ${title.textContent} with all its orders?`)) return;
+    await rest.delete(`${url}${there}`);
+    go(path`#/stands/${profileId}`);
+  };
   view.replaceChildren(
-    h(".head", h("div", title, h("p", h("a", { href: path`#/stands/${profileId}` }, profile.sellerName), ` · ${days(season)}`)),
-      may && h(".acts", h("button.btn", { onclick: doing(async () => {
-        const seasonName = prompt("The season’s name", title.textContent)?.trim();
-        if (!seasonName) return;
-        await rest.patch(url, { seasonName, profileId });
-        title.textContent = seasonName;
-      }) }, "Rename"), h("button.btn.quiet", { onclick: doing(async () => {
-        if (!confirm(`Delete ${title.textContent} with all its orders?`)) return;
-        await rest.delete(`${url}${there}`);
-        go(path`#/stands/${profileId}`);
-      }) }, "Delete"))),
-    above, h(".cols.even", may ? orderForm(season, catalog) : h(".note", "You may look at this season. Its owner lets others take orders."), orders));
+    h(".head", h("div", title, h("p", h("a", { href: path`#/stands/${profileId}` }, profile.sellerName), ` · ${days(season)}`))),
+    above, h(".cols.even", may ? orderForm(season, catalog) : h(".note", "You may look at this season. Its owner lets others take orders."), orders),
+    ...(may ? [h(".acts", h("button.btn.small", { onclick: doing(rename) }, "Rename the season"), h("button.btn.small.quiet", { onclick: doing(drop) }, "Delete the season"))] : []));
   return live(async () => {
     const found = await all(`${url}/orders${there}`);
     above.replaceChildren(...sums(found).map(([big, small]) => h("div", h("b.clip", big), h("small", small))));
@@ -274,7 +289,7 @@ async function oneSeason({ profileId, id }, view) {
 const catalogCard = (mine) => (one) => h("article.card", h(".line.apart", h("h3", one.catalogName), isPublic(one) ? h("span.tag.on", "Public") : h("span.tag", "Private")),
   h("small.muted", one.products.map((product) => `${product.productName} ${money(product.price)}`).join(" · ")),
   mine ? h(".line.wrap", h("button.btn.small", { onclick: () => editCatalog(one) }, "Edit"), h("button.btn.small", { onclick: doing(() => rest.patch(path`/catalogs/${one.catalogId}`, { isPublicStr: String(!isPublic(one)) })) }, isPublic(one) ? "Make it private" : "Make it public"),
-    h("button.btn.small.danger", { onclick: doing(() => confirm(`Delete ${one.catalogName}?`) && rest.delete(path`/catalogs/${one.catalogId}`)) }, "Delete"))
+    h("button.btn.small.quiet", { onclick: doing(() => confirm(`Delete ${one.catalogName}?`) && rest.delete(path`/catalogs/${one.catalogId}`)) }, "Delete"))
     : h("small.muted", one.ownerName && `by ${one.ownerName}`));
 
 function catalogs(_, view) {
@@ -360,4 +375,4 @@ onPerson(async (person) => {
   }
 });
 
-route({ "": home, "stands/:id": oneStand, "stands/:profileId/seasons/:id": oneSeason, catalogs, you });
+route({ "": home, stands, "stands/:id": oneStand, "stands/:profileId/seasons/:id": oneSeason, catalogs, you });
