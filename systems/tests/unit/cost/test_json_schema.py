@@ -22,7 +22,6 @@ from keyfold_workbench.cost.workload import (
     FeedLoad,
     PatternLoad,
     StreamLoad,
-    ViewLoad,
     WriteLoad,
 )
 
@@ -66,7 +65,6 @@ def test_a_workload_file_fits_that_of_its_design_and_of_any(path: Path) -> None:
         (("writes",), WriteLoad),
         (("consumers",), ConsumerLoad),
         (("feeds",), FeedLoad),
-        (("views",), ViewLoad),
         (("stream",), StreamLoad),
         (("arrival",), ArrivalLoad),
         (("arrival", "bursts"), BurstLoad),

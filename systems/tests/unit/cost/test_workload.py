@@ -122,8 +122,6 @@ def test_what_is_not_stated_is_assumed_and_listed() -> None:
         ("consumers:\n  ring: {events: 1}", "the design has no consumer 'ring'"),
         ("consumers:\n  ring*: {events: 1}", "the design has no consumer 'ring*'"),
         ("feeds:\n  home: {rate: 1}", "the design has no feed 'home'"),
-        ("views:\n  page: {reads: [order]}", "must name at least two patterns that it reads"),
-        ("views:\n  page: {reads: [order, orders]}", "did you mean 'order"),
         ("stream: {poll: 0}", "expected a number of more than 0"),
         ("recovery: 7", "expected true or false, found '7'"),
         ("backups: -1", "expected a number of 0 or more, found -1"),

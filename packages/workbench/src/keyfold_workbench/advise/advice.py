@@ -9,14 +9,12 @@ from keyfold.design.schema import Schema
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold_workbench.advise.choice import KeyChoice
 from keyfold_workbench.advise.differences import differences, lost_reads
-from keyfold_workbench.advise.index_merge import merge_indexes
 from keyfold_workbench.advise.listing import list_by_index
 from keyfold_workbench.advise.move import NOTHING, PAYS_WITHIN, DataMove, move
 from keyfold_workbench.advise.proof import Proof, entities_concerned
 from keyfold_workbench.advise.redesign import redesign
 from keyfold_workbench.advise.refinement import refine
 from keyfold_workbench.advise.search import STRATEGIES, Search, Strategy
-from keyfold_workbench.advise.shards import overloads, spread
 from keyfold_workbench.advise.suggestions import suggestions
 from keyfold_workbench.cost.bill import Bill
 from keyfold_workbench.cost.billing import bill
@@ -83,9 +81,8 @@ def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advi
     today = bill(schema, workload)
     kept = Alternative("as it is", "nothing changes", schema, today, {})
     found = [replace(kept, score=_score(kept, kept, workload))]
-    strategies = [s for s in STRATEGIES if workload.views or not s.gathers]
-    total = len(strategies) * max(1, len(schema.entities))
-    for number, strategy in enumerate(strategies):
+    total = len(STRATEGIES) * max(1, len(schema.entities))
+    for number, strategy in enumerate(STRATEGIES):
 
         def step_within(done: int, _: int, start: int = number * len(schema.entities)) -> None:
             if step is not None:
@@ -95,10 +92,6 @@ def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advi
         if made is None or any(_is_same_design(made.schema, other.schema) for other in found):
             continue
         found.append(_compare(made, kept, workload))
-    for each in list(found):
-        spreading = _spread(each, proof, workload)
-        if spreading is not None:
-            found.append(_compare(spreading, kept, workload))
     if step is not None:
         step(total, total)
     ranked = tuple(sorted(found, key=lambda each: (not each.pays, each.score)))
@@ -127,29 +120,12 @@ def _pays(
     """
     if payback is not None and payback <= PAYS_WITHIN:
         return True
-    if len(overloads(after.bill)) < len(overloads(before.bill)):
-        return True
-    if workload.views and after.bill.requests < before.bill.requests:
+    if len(after.bill.overloads) < len(before.bill.overloads):
         return True
     if workload.stale_read is None:
         return False
     stale = before.bill.consistent_share < after.bill.consistent_share
     return bool(workload.stale_read) and stale
-
-
-def _spread(each: Alternative, proof: Proof, workload: Workload) -> Alternative | None:
-    """The same design with its overloaded keys spread over several partitions."""
-    made = spread(each.schema, workload)
-    if made is None or proof.against(made):
-        return None
-    return Alternative(
-        f"{each.name}, spread",
-        f"{each.aim}; keys that take too many writes over several partitions",
-        made,
-        bill(made, workload),
-        each.choices,
-        each.located,
-    )
 
 
 def _alternative(
@@ -160,9 +136,8 @@ def _alternative(
     schema = proof.before
     for _ in range(TRIES):
         choices = search.choose(strategy, kept, step)
-        views = workload.views if strategy.gathers else {}
-        made = redesign(schema, choices, views)
-        made = merge_indexes(refine(schema, list_by_index(made, workload), workload))
+        made = redesign(schema, choices)
+        made = refine(schema, list_by_index(made, workload), workload)
         against = proof.against(made)
         if not against:
             after = bill(made, workload)
@@ -203,7 +178,7 @@ def _score(made: Alternative, before: Alternative, workload: Workload) -> float:
     stale = made.bill.reads * (1 - made.bill.consistent_share)
     lost = sum(rate for _, rate in lost_reads(before.bill, made.bill))
     upkeep = made.bill.copies * COPY_UPKEEP + made.bill.indexes * INDEX_UPKEEP
-    upkeep += len(overloads(made.bill)) * OVERLOAD
+    upkeep += len(made.bill.overloads) * OVERLOAD
     asked = made.bill.requests * ROUND_TRIP
     weighed = (stale * workload.stale_weight + lost * LOST + asked) * per_read
     return made.dollars + weighed + upkeep * before.dollars

@@ -61,8 +61,6 @@ class KeyChoice:
     located_by: Access | None = None
     """Where writes look up the whole key, if their callers only have the old one."""
     kept: bool = field(default=False)
-    home: str = ""
-    """The table shared with others, if one view reads them together."""
 
     def of(self, kind: Kind) -> tuple[Access, ...]:
         return tuple(dict.fromkeys(a for _, a in self.paths if a.kind == kind))
@@ -218,17 +216,6 @@ class Pricing:
             return None
         optional = (self.entity.by_field.get(f) for f in shape.fields)
         return None if any(a is not None and a.optional for a in optional) else shape
-
-    def under(self, demand: Demand, field_: str) -> Access | None:
-        """The base key for a demand with one field as the partition."""
-        rest = tuple(f for f in demand.given if f != field_)
-        sort = rest + ((demand.order,) if demand.order else ())
-        ties = tuple(f for f in self.identity if f != field_ and f not in sort)
-        shape = Shape((field_,), sort + ties)
-        optional = (self.entity.by_field.get(f) for f in shape.fields)
-        if any(self.changes(f) for f in shape.fields) or any(a and a.optional for a in optional):
-            return None
-        return Access("base", shape)
 
     def _shape(self, demand: Demand) -> Shape:
         """The key that serves a demand and nothing more."""

@@ -36,11 +36,6 @@ def differences(
     now = {line.pattern.name: line for line in after.patterns}
     for line in before.patterns:
         _reads(changes, line, now[line.pattern.name])
-    views = {line.name: line for line in after.views}
-    for view in before.views:
-        name, new = f"the view {view.name}", views[view.name]
-        changes.compare(name, "requests", view.requests, new.requests)
-        changes.compare(name, "read units", view.units, new.units)
     _writes(changes, before, after)
     for name, choice in choices.items():
         key = before.schema.by_entity[name].key

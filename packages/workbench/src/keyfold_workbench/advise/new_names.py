@@ -128,17 +128,6 @@ def table_for(schema: Schema, entity: EntitySchema, field: str) -> str:
     return name
 
 
-def shared_table(schema: Schema, owner: str) -> str:
-    """A name for a table with everything that belongs to one entity."""
-    table = schema.by_entity[owner].table
-    if is_generic(schema, schema.by_table[table]):
-        return table
-    name, taken = f"{table}Together", schema.by_table
-    while name in taken:
-        name += "2"
-    return name
-
-
 def free(name: str, *tables: TableSchema) -> str:
     """A name that no index of these tables uses."""
     taken = {index.name for table in tables for index in table.indexes}

@@ -14,7 +14,7 @@ from keyfold.design.schema import (
     TableSchema,
 )
 from keyfold_workbench.advise.advice import Alternative
-from keyfold_workbench.cost.bill import Bill, HotKey
+from keyfold_workbench.cost.bill import HotKey
 
 HOT = 0.8
 
@@ -24,14 +24,14 @@ class Recommendation:
     """One change, or the recommendation to keep."""
 
     verb: str
-    """keep, re-key, split, merge, copy, add or drop index, local index, project, sparse, shard."""
+    """keep, re-key, split, copy, add or drop index, local index, project, sparse, shard."""
     words: str
 
 
 def for_table(before: Alternative, after: Alternative, table: TableSchema) -> list[Recommendation]:
     """All changes for the entities of one table."""
     found = list(_changes(before, after, table))
-    found += _shards(before.bill, after.bill, table)
+    found += _hot_keys(before, after, table)
     return found or [Recommendation("keep", f"{table.name} stays as it is.")]
 
 
@@ -42,10 +42,6 @@ def _changes(
     entities = old.entities_of(table.name)
     moved = [e for e in entities if new.by_entity[e.name].table != table.name]
     stays = [e for e in entities if e not in moved]
-    gathered = [e for e in entities if e.name in after.choices and after.choices[e.name].home]
-    if gathered:
-        yield Recommendation("merge", _gathering_words(after, gathered))
-        moved = [e for e in moved if e not in gathered]
     if len(entities) > 1 and moved:
         homes = ", ".join(f"{e.name} in {new.by_entity[e.name].table}" for e in moved)
         rest = f"; {', '.join(e.name for e in stays)} stays" if stays else ""
@@ -59,15 +55,6 @@ def _changes(
             yield Recommendation("re-key", _new_key_words(after, entity, now))
         yield from _copies(old, new, entity)
     yield from _indexes(old, new, entities, table)
-
-
-def _gathering_words(after: Alternative, entities: list[EntitySchema]) -> str:
-    new = after.schema
-    home = new.by_entity[entities[0].name].table
-    shared = [e.name for e in new.entities_of(home) if e.copy is None]
-    views = [p.name for p in new.patterns if p.kind == "collection" and p.table == home]
-    told = f"{', '.join(shared)} in one table, {home}, in the same partitions"
-    return f"{told}: one request reads all of {', '.join(views)}." if views else f"{told}."
 
 
 def _new_key_words(after: Alternative, entity: EntitySchema, now: EntitySchema) -> str:
@@ -105,13 +92,13 @@ def _indexes(
             replaced.add(heirs[0].name)
             yield Recommendation("project", _projection_words(index, heirs[0]))
         elif name not in after:
-            yield from _dropped(old, new, table, index)
+            why = _why_dropped(old, table, index)
+            yield Recommendation("drop index", f"{name}: {why}")
         elif after[name][1].projection != index.projection:
             yield Recommendation("project", _projection_words(index, after[name][1]))
-    spread = {placement.index for _, placement in _spread(new, entities)}
     known = {t.name for t in old.tables if t is not table}
     for name, (home, index) in after.items():
-        if name not in before and name not in replaced | spread and home.name not in known:
+        if name not in before and name not in replaced and home.name not in known:
             verb = "local index" if index.local else "add index"
             yield Recommendation(verb, f"{name} on {home.name}, for {_readers(new, home, index)}.")
     for entity in entities:
@@ -153,32 +140,6 @@ def _projection_words(old: Index, new: Index) -> str:
     )
 
 
-def _spread(
-    new: Schema, entities: tuple[EntitySchema, ...]
-) -> Iterator[tuple[EntitySchema, Placement]]:
-    """Placements whose partition now has a shard number."""
-    for entity in entities:
-        now = new.by_entity[entity.name]
-        added = {a.field for a in now.attributes if a.shards} - set(entity.by_field)
-        for placement in now.placements:
-            if added & set(placement.key.partition.fields):
-                yield now, placement
-
-
-def _dropped(
-    old: Schema, new: Schema, table: TableSchema, index: Index
-) -> Iterator[Recommendation]:
-    readers = [p.name for p in old.patterns if (p.table, p.index) == (table.name, index.name)]
-    homes = {new.by_pattern[name].index for name in readers}
-    others = [i.name for i in table.indexes if i.name != index.name and {i.name} == homes]
-    if others:
-        yield Recommendation(
-            "merge", f"{index.name} into {others[0]}: no item is in both, so one is enough."
-        )
-    elif not any(new.by_pattern[name].max_partitions for name in readers):
-        yield Recommendation("drop index", f"{index.name}: {_why_dropped(old, table, index)}")
-
-
 def _why_dropped(schema: Schema, table: TableSchema, index: Index) -> str:
     readers = _readers(schema, table, index)
     return f"a key serves {readers} now." if readers else "no pattern reads it."
@@ -190,44 +151,14 @@ def _readers(schema: Schema, table: TableSchema, index: Index) -> str:
     )
 
 
-def _shards(before: Bill, after: Bill, table: TableSchema) -> Iterator[Recommendation]:
+def _hot_keys(
+    before: Alternative, after: Alternative, table: TableSchema
+) -> Iterator[Recommendation]:
     entities = before.schema.entities_of(table.name)
-    for entity, placement in _spread(after.schema, entities):
-        yield Recommendation("shard", _over(before, after, entity, placement))
-    for entity in entities:
-        now = after.schema.by_entity[entity.name]
-        new = {a.field for a in now.attributes if a.shards} - set(entity.by_field)
-        if now.key is not None and new & set(now.key.partition.fields):
-            yield Recommendation("shard", _key_over(after, now))
     homes = {table.name} | {after.schema.by_entity[e.name].table for e in entities}
-    for hot in after.hot:
+    for hot in after.bill.hot:
         if hot.path.table in homes and hot.share >= HOT:
             yield Recommendation("shard", _shard(hot))
-
-
-def _key_over(after: Bill, entity: EntitySchema) -> str:
-    shards = next(a.shards for a in entity.attributes if a.shards)
-    readers = [p.name for p in after.schema.patterns if p.kind == "merge" and not p.index]
-    readers = [name for name in readers if entity.name in after.schema.by_pattern[name].entities]
-    asks = f" {', '.join(readers)} then queries {shards} partitions and merges the results." * bool(
-        readers
-    )
-    return f"{entity.name} under `{entity.key}`, spread over {shards} partitions.{asks}"
-
-
-def _over(before: Bill, after: Bill, entity: EntitySchema, placement: Placement) -> str:
-    shards = next(a.shards for a in entity.attributes if a.shards)
-    readers = [p.name for p in after.schema.patterns if p.index == placement.index]
-    was = next(
-        (hot for hot in before.hot if hot.kind == "write" and hot.path.index == placement.name),
-        None,
-    )
-    why = f" Today it needs {was.units:,.0f} write units a second at its peak." if was else ""
-    return (
-        f"{entity.name} in {placement.index} under `{placement.key.partition}`, spread over "
-        f"{shards} partitions.{why} {', '.join(readers)} then queries {shards} partitions and "
-        "merges the results."
-    )
 
 
 def _shard(hot: HotKey) -> str:

@@ -25,38 +25,11 @@ from keyfold_engine.expressions.ast import And, Condition
 from keyfold_workbench.advise import new_names
 from keyfold_workbench.advise.choice import Access, KeyChoice
 from keyfold_workbench.advise.demand import Demand, Shape, written_through
-from keyfold_workbench.cost.workload import ViewLoad
 
 
-def redesign(
-    schema: Schema, choices: Mapping[str, KeyChoice], views: Mapping[str, ViewLoad] | None = None
-) -> Schema:
-    """The design for these choices; gathered views become collections."""
-    made = _Builder(schema, choices).build()
-    found = [_collection(made, name, view) for name, view in (views or {}).items()]
-    return replace(made, patterns=(*made.patterns, *(each for each in found if each is not None)))
-
-
-def _collection(schema: Schema, name: str, view: ViewLoad) -> PatternSchema | None:
-    """One query for everything a view reads, if it is in one partition."""
-    read = [schema.by_pattern[pattern] for pattern in view.reads]
-    entities = tuple(dict.fromkeys(entity for pattern in read for entity in pattern.entities))
-    first = read[0]
-    together = all((p.table, p.partition) == (first.table, first.partition) for p in read)
-    if name in schema.by_pattern or not together or any(p.index for p in read):
-        return None
-    if first.partition is None or len(entities) < 2:
-        return None
-    return PatternSchema(
-        name,
-        entities,
-        "collection",
-        first.table,
-        partition=first.partition,
-        parameters=first.partition.fields,
-        requests=1,
-        description=f"{', '.join(view.reads)} at once.",
-    )
+def redesign(schema: Schema, choices: Mapping[str, KeyChoice]) -> Schema:
+    """The design for these choices."""
+    return _Builder(schema, choices).build()
 
 
 class _Builder:
@@ -122,11 +95,6 @@ class _Builder:
     def _table(self, entity: EntitySchema, choice: KeyChoice) -> TableSchema:
         table = self.tables[entity.table]
         copies = bool(choice.of("lookup"))
-        if choice.home:
-            if choice.home not in self.tables:
-                made = self._own(choice.home, table, entity, choice.base.shape, generic=True)
-                self.tables[choice.home] = made
-            return self.tables[choice.home]
         if new_names.is_generic(self.schema, table):
             return table
         if not choice.rekeyed and not copies:

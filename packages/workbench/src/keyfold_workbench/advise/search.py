@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from keyfold.design.schema import EntitySchema
-from keyfold_workbench.advise import new_names
 from keyfold_workbench.advise.choice import Access, Features, KeyChoice, Pricing
 from keyfold_workbench.advise.demand import Demand, Demands, serves, shape_of
 from keyfold_workbench.cost.design_numbers import DesignNumbers
@@ -38,8 +37,6 @@ class Strategy:
     """
     copies: bool = True
     """Whether copies by another key may be made at all."""
-    gathers: bool = False
-    """Whether everything a view reads goes into one partition."""
 
 
 STRATEGIES = (
@@ -51,7 +48,6 @@ STRATEGIES = (
         may_lose=True,
         copies=False,
     ),
-    Strategy("together", "what one view reads, from one partition", gathers=True),
     Strategy("in place", "no key changes, so nothing has to be moved", moves=False),
     Strategy("consistent", "as few reads through an index as possible", stale=25.0, lookups=True),
 )
@@ -83,39 +79,7 @@ class Search:
             found[name] = today if name in untouched else self._best(pricing, strategy, today)
             if step is not None:
                 step(number, len(self._pricing))
-        if strategy.gathers:
-            for view in self.figures.workload.views:
-                found |= self._gather(view, strategy, untouched)
         return found
-
-    def _gather(self, view: str, strategy: Strategy, kept: set[str]) -> dict[str, KeyChoice]:
-        """Choices that put everything of a view into one partition, where possible."""
-        asked = self.figures.workload.views[view].reads
-        demands = [
-            demand
-            for pricing in self._pricing.values()
-            for demand in pricing.demands
-            if demand.name in asked
-        ]
-        names = {demand.entity for demand in demands}
-        shared = set.intersection(*(set(d.given) for d in demands)) if demands else set()
-        movable = all(None not in self.demands.pinned[name] for name in names)
-        if len(demands) < len(asked) or len(names) < 2 or names & kept or not movable:
-            return {}
-        field = next((f for d in demands for f in d.given if f in shared), None)
-        if field is None or len({d.entity for d in demands}) < len(demands):
-            return {}
-        found = {}
-        for demand in demands:
-            pricing, today = self._pricing[demand.entity], self.today(demand.entity)
-            base = pricing.under(demand, field)
-            made = self._assign(pricing, strategy, base, today) if base else None
-            if made is None:
-                return {}
-            found[demand.entity] = made
-        owner = next((d.entity for d in demands if d.single), demands[0].entity)
-        home = new_names.shared_table(self.schema, owner)
-        return {name: replace(made, home=home, kept=False) for name, made in found.items()}
 
     def today(self, name: str) -> KeyChoice:
         """An entity as it is today."""

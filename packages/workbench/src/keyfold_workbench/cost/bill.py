@@ -62,24 +62,6 @@ class FeedLine:
 
 
 @dataclass(frozen=True)
-class ViewLine:
-    """A view, and everything one call of it reads."""
-
-    name: str
-    reads: tuple[PricedRead, ...]
-    rate: Rate
-    dollars: float
-
-    @property
-    def units(self) -> float:
-        return sum(read.total for read in self.reads)
-
-    @property
-    def requests(self) -> float:
-        return sum(read.requests for read in self.reads)
-
-
-@dataclass(frozen=True)
 class PurposeLine:
     """The units of all writes with one purpose."""
 
@@ -148,7 +130,6 @@ class Bill:
     writes: tuple[WriteLine, ...]
     paths: tuple[PathLine, ...]
     feeds: tuple[FeedLine, ...]
-    views: tuple[ViewLine, ...]
     purposes: tuple[PurposeLine, ...]
     upkeep: tuple[UpkeepLine, ...]
     hot: tuple[HotKey, ...]
@@ -159,8 +140,7 @@ class Bill:
     @cached_property
     def reads_dollars(self) -> float:
         asked = sum(line.dollars for line in self.patterns)
-        together = sum(line.dollars for line in self.views)
-        return asked + together + sum(line.dollars for line in self.feeds)
+        return asked + sum(line.dollars for line in self.feeds)
 
     @cached_property
     def writes_dollars(self) -> float:
@@ -194,43 +174,41 @@ class Bill:
     def _fixed_dollars(self) -> float:
         return self.storage_dollars + self.upkeep_dollars
 
-    @cached_property
-    def _reads(self) -> tuple[tuple[PricedRead, float], ...]:
-        """Every read with its rate."""
-        alone = [(line.read, line.rate.average) for line in self.patterns]
-        seen = [(read, line.rate.average) for line in self.views for read in line.reads]
-        return (*alone, *seen)
-
     @property
     def reads(self) -> float:
         """Reads a second."""
-        return sum(rate for _, rate in self._reads)
+        return sum(line.rate.average for line in self.patterns)
 
     @property
     def requests(self) -> float:
         """Requests per second of these reads."""
-        return sum(read.requests * rate for read, rate in self._reads)
+        return sum(line.read.requests * line.rate.average for line in self.patterns)
 
     @property
     def index_share(self) -> float:
         """The share of reads that an index serves."""
-        return self._share(lambda read: read.path.index is not None)
+        return self._share(lambda line: line.by_index)
 
     @property
     def consistent_share(self) -> float:
         """The share of reads that could be consistent: those not served by a global index."""
         by_name = self.schema.by_table
 
-        def could(read: PricedRead) -> bool:
-            path = read.path
+        def could(line: PatternLine) -> bool:
+            path = line.read.path
             index = by_name[path.table].index(path.index) if path.index else None
             return index is None or index.local
 
         return self._share(could)
 
-    def _share(self, holds: Callable[[PricedRead], bool]) -> float:
-        total = self.reads
-        return sum(rate for read, rate in self._reads if holds(read)) / total if total else 0.0
+    def _share(self, holds: Callable[[PatternLine], bool]) -> float:
+        held = sum(line.rate.average for line in self.patterns if holds(line))
+        return held / self.reads if self.reads else 0.0
+
+    @property
+    def overloads(self) -> list[HotKey]:
+        """Keys with more writes than one partition supports, worst first."""
+        return [hot for hot in self.hot if hot.kind == "write" and hot.share > 1]
 
     @property
     def indexes(self) -> int:

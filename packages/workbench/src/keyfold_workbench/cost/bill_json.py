@@ -72,7 +72,6 @@ def as_json(bill: Bill) -> dict[str, Any]:
             {**_values(line, WRITE), "parts": [_values(part, PART) for part in line.write.parts]}
             for line in bill.writes
         ],
-        "views": [_values(line, {"name": "name", **CALLED}) for line in bill.views],
         "feeds": [_values(line, FEED) for line in bill.feeds],
         "purposes": [_values(line, PURPOSE) for line in bill.purposes],
         "beside": [_values(line, UPKEEP) for line in bill.upkeep],

@@ -22,7 +22,6 @@ from keyfold_workbench.cost.bill import (
     PathLine,
     PatternLine,
     PurposeLine,
-    ViewLine,
     WriteLine,
 )
 from keyfold_workbench.cost.charge import SUPPORT, Store, Why
@@ -54,7 +53,6 @@ class _Counting:
     def bill(self) -> Bill:
         patterns = [self._pattern(pattern) for pattern in self.schema.patterns]
         pages = [line for feed in self.schema.feeds for line in self._feed(feed)]
-        shown = tuple(self._view(name) for name in self.figures.workload.views)
         writes = list(self._writes())
         paths = list(self._paths())
         return Bill(
@@ -64,7 +62,6 @@ class _Counting:
             tuple(sorted(writes, key=lambda line: -line.dollars)),
             tuple(sorted(paths, key=lambda line: -line.dollars)),
             tuple(pages),
-            shown,
             tuple(sorted(self._purposes(), key=lambda line: -line.dollars)),
             tuple(upkeep.lines(self.figures, paths, writes)),
             tuple(self._hot()),
@@ -97,18 +94,6 @@ class _Counting:
             self.heat[key] += once.units / partitions * rate.peak * share
             break
         return PatternLine(pattern, once, rate, self._dollars(once.total, 0.0, rate))
-
-    def _view(self, name: str) -> ViewLine:
-        rate = self.figures.view_rate(self.figures.workload.views[name])
-        # A collection of the view's name reads all of it.
-        named = name in self.schema.by_pattern
-        names = (name,) if named else self.figures.workload.views[name].reads
-        found = tuple(read(self.figures, self.schema.by_pattern[one]) for one in names)
-        for each in found:
-            self.reads[each.path].append((each.total, rate))
-            self.serves[each.path].append(name)
-        units = sum(each.total for each in found)
-        return ViewLine(name, found, rate, self._dollars(units, 0.0, rate))
 
     def _writes(self) -> Iterator[WriteLine]:
         for load in self.figures.writes:

@@ -29,7 +29,6 @@ from keyfold_workbench.cost.workload import (
     FeedLoad,
     PatternLoad,
     Rate,
-    ViewLoad,
     Workload,
     WriteLoad,
 )
@@ -68,15 +67,7 @@ class DesignNumbers(ItemNumbers):
     def pattern(self, pattern: PatternSchema) -> PatternLoad:
         return self.workload.patterns.get(pattern.name, PatternLoad())
 
-    def rate(self, pattern: PatternSchema) -> Rate:
-        if pattern.name in self.workload.views:
-            return Rate(0.0, 0.0)
-        return self._read_rate(pattern)
-
-    def search_rate(self, search: SearchSchema) -> Rate:
-        return self._read_rate(search)
-
-    def _read_rate(self, read: PatternSchema | SearchSchema) -> Rate:
+    def rate(self, read: PatternSchema | SearchSchema) -> Rate:
         load = self.workload.patterns.get(read.name, PatternLoad())
         return self._call_rate(read.name, read.rate if load.rate is None else load.rate, load.peak)
 
@@ -131,9 +122,6 @@ class DesignNumbers(ItemNumbers):
         if stated is None:
             self.assume(f"no source of the feed {feed.name} pushes copies, and nobody reads it")
         return stated or FeedLoad()
-
-    def view_rate(self, view: ViewLoad) -> Rate:
-        return self._rate(RATE if view.rate is None else view.rate, view.peak)
 
     def feed_rate(self, feed: FeedSchema) -> Rate:
         load = self.feed(feed)

@@ -48,7 +48,6 @@ def workload_file_schema(schema: Schema | None = None) -> Json:
                 "writes": _under_names(_record(schemas(words.WRITE))),
                 "consumers": _under_names(_record(consumer)),
                 "feeds": _under_names(_record(schemas(words.FEED)), feeds),
-                "views": _under_names(_record({**schemas(words.CALLS), "reads": _list(patterns)})),
                 "users": words.POSITIVE.schema,
                 "arrival": _record({**schemas(words.ARRIVAL), **popular}),
             }

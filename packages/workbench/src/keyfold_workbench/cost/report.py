@@ -25,7 +25,6 @@ def document(bill: Bill) -> Document:
     )
     sections = [
         Section("Access patterns", "patterns", tuple(_patterns(bill))),
-        *([Section("Views", "views", tuple(_views(bill)))] if bill.views else []),
         *([Section("Feeds", "feeds", tuple(_feeds(bill)))] if bill.feeds else []),
         Section("Writes", "writes", tuple(_writes(bill))),
         Section("Writes by purpose", "purposes", tuple(_purposes(bill))),
@@ -46,12 +45,11 @@ def _patterns(bill: Bill) -> list[Block]:
     )
     blocks: list[Block] = [Paragraph(told), Grid(head, rows)]
     shown = [(line.pattern.name, line.dollars, _colour(line)) for line in bill.patterns]
-    shown += [(line.name, line.dollars, "violet") for line in bill.views]
     shown += [(f"feed {line.feed.name}", line.dollars, "violet") for line in bill.feeds]
     shown = sorted((each for each in shown if each[1]), key=lambda each: -each[1])[:SHOWN]
     if shown:
         legend = [("from the table", "slot"), ("through an index", "warm")]
-        legend += [("views and feeds", "violet")] if bill.views or bill.feeds else []
+        legend += [("feeds", "violet")] if bill.feeds else []
         caption = "Dollars a month by pattern"
         drawn = [Bar(name, ((cost, colour),), money(cost)) for name, cost, colour in shown]
         blocks.insert(1, Picture("cost-patterns", bars(caption, drawn, legend), caption))
@@ -72,23 +70,6 @@ def _pattern_row(line: PatternLine, bill: Bill) -> tuple[str, ...]:
         money(line.dollars),
         percent(line.dollars / bill.dollars if bill.dollars else 0.0),
     )
-
-
-def _views(bill: Bill) -> list[Block]:
-    told = "Patterns that one view reads together, in addition to the single calls above."
-    head = ("View", "Reads", "Calls/s", "Units", "Requests", "Per month")
-    rows = tuple(
-        (
-            line.name,
-            ", ".join(f"`{read.path}`" for read in line.reads),
-            number(line.rate.average),
-            number(line.units),
-            number(line.requests),
-            money(line.dollars),
-        )
-        for line in bill.views
-    )
-    return [Paragraph(told), Grid(head, rows)]
 
 
 def _feeds(bill: Bill) -> list[Block]:

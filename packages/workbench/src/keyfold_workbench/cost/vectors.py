@@ -60,7 +60,7 @@ def _search_lines(figures: DesignNumbers, search: SearchSchema) -> Iterator[Upke
     scope = [a.field for a in entity.attributes if a.name == vector.within]
     looked = figures.matched(entity, scope) if scope else figures.items(entity)
     bytes_ = max(VECTOR_REQUEST_BYTES, looked * _entry(figures, entity))
-    gigabytes = bytes_ * figures.search_rate(search).average * SECONDS_A_MONTH / GB
+    gigabytes = bytes_ * figures.rate(search).average * SECONDS_A_MONTH / GB
     amount = f"{bytes_ / 1e6:,.3g} MB a search, {gigabytes:,.1f} GB a month"
     yield UpkeepLine(f"search {search.name}", amount, gigabytes * figures.prices.vector_search)
 

@@ -102,15 +102,6 @@ class FeedLoad:
 
 
 @dataclass(frozen=True)
-class ViewLoad:
-    """Access patterns that one view calls together."""
-
-    reads: tuple[str, ...] = ()
-    rate: float | None = None
-    peak: float | None = None
-
-
-@dataclass(frozen=True)
 class StreamLoad:
     """The stream readers: triggered functions, or polling workers."""
 
@@ -126,7 +117,7 @@ class BurstLoad:
 
     name: str
     calls: tuple[str, ...]
-    """Access patterns, writes, feeds and views by their names."""
+    """Access patterns, writes and feeds by their names."""
     factor: float = 3.0
     seconds: float = 1800.0
     day: float = 1.0
@@ -164,7 +155,6 @@ class Workload:
     writes: tuple[WriteLoad, ...] = ()
     consumers: Mapping[str, ConsumerLoad] = field(default_factory=dict)
     feeds: Mapping[str, FeedLoad] = field(default_factory=dict)
-    views: Mapping[str, ViewLoad] = field(default_factory=dict)
     stream: StreamLoad = StreamLoad()
     recovery: bool | None = None
     """Point-in-time recovery; exported tables have it."""

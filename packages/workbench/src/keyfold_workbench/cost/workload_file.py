@@ -35,7 +35,6 @@ from keyfold_workbench.cost.workload import (
     FeedLoad,
     PatternLoad,
     StreamLoad,
-    ViewLoad,
     Workload,
     WriteLoad,
 )
@@ -79,7 +78,6 @@ def loads(text: str, schema: Schema, *, file: str = "workload.yaml") -> Workload
             "writes": reader.writes,
             "consumers": reader.consumers,
             "feeds": reader.feeds,
-            "views": reader.views,
             "users": words.POSITIVE.read,
             "arrival": reader.arrival,
         },
@@ -182,18 +180,6 @@ class _Reader:
         for name, inner in value.items("feeds with their rates"):
             word = known_name(name, known, "feed")
             found[word] = FeedLoad(**_read_calls(inner, f"the feed {word}", readers(words.FEED)))
-        return found
-
-    def views(self, value: Node) -> dict[str, ViewLoad]:
-        found = {}
-        for name, inner in value.items("views with what they read"):
-            word = name.text("the name of a view")
-            accepted = {"reads": self._pattern_names, **readers(words.CALLS)}
-            stated = read_words(inner, f"the view {word}", accepted)
-            if len(set(stated.get("reads", ()))) < 2:
-                inner.refuse(f"the view {word} must name at least two patterns that it reads")
-            refuse_low_peak(inner, stated)
-            found[word] = ViewLoad(**stated)
         return found
 
     def arrival(self, value: Node) -> ArrivalLoad:

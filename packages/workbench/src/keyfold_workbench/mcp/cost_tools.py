@@ -17,7 +17,7 @@ LINES = 8
 """The dearest lines of a bill that its summary shows."""
 SHOWN = ("name", "table", "index", "rate", "units", "dollars")
 Part = Literal[
-    "patterns", "writes", "views", "feeds", "purposes", "beside", "paths", "hot_keys", "assumptions"
+    "patterns", "writes", "feeds", "purposes", "beside", "paths", "hot_keys", "assumptions"
 ]
 
 

@@ -100,10 +100,7 @@ class _Building:
 
     def build(self) -> DesignLoad:
         for line in self.bill.patterns:
-            self._pattern(line.pattern, line.rate, line.pattern.name)
-        for view in self.bill.views:
-            for name in self.workload.views[view.name].reads:
-                self._pattern(self.schema.by_pattern[name], view.rate, view.name)
+            self._pattern(line.pattern, line.rate)
         for feed in self.bill.feeds:
             call = f"feed {feed.feed.name}"
             for part in feed.page.parts:
@@ -148,7 +145,7 @@ class _Building:
             focus = burst.focus / spread if _is_about(burst, line.space) else 0.0
             self.lines.append(replace(line, profile=_burst_name(burst), focus=focus))
 
-    def _pattern(self, pattern: PatternSchema, rate: Rate, call: str) -> None:
+    def _pattern(self, pattern: PatternSchema, rate: Rate) -> None:
         from keyfold_workbench.cost.reads import read
 
         once = read(self.figures, pattern)
@@ -164,11 +161,12 @@ class _Building:
             divisible = pattern.kind in ("get", "exists") and self._is_divisible(entity, key)
         else:
             space, hottest, keys, divisible = pattern.name, 1.0, 1.0, False
-        line = TrafficLine(call, once.path, "read", once.units, rate.average, space, profile)
+        name = pattern.name
+        line = TrafficLine(name, once.path, "read", once.units, rate.average, space, profile)
         self._line(line, hottest, keys, divisible=divisible)
         if once.fetched:
             fetched = TrafficLine(
-                call, Store(pattern.table), "read", once.fetched, rate.average, OWN, profile
+                name, Store(pattern.table), "read", once.fetched, rate.average, OWN, profile
             )
             self._line(fetched, 1e-6, 1e6, divisible=True)
 

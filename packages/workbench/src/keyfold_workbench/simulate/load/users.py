@@ -47,10 +47,6 @@ def scale_users(schema: Schema, workload: Workload, users: float) -> Workload:
         name: replace(load, rate=_times(load.rate, by), peak=_times(load.peak, by))
         for name, load in workload.feeds.items()
     }
-    views = {
-        name: replace(load, rate=_times(load.rate, by), peak=_times(load.peak, by))
-        for name, load in workload.views.items()
-    }
     return replace(
         workload,
         users=users,
@@ -58,7 +54,6 @@ def scale_users(schema: Schema, workload: Workload, users: float) -> Workload:
         patterns=patterns,
         writes=writes,
         feeds=feeds,
-        views=views,
     )
 
 

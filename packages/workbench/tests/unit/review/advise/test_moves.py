@@ -5,8 +5,6 @@ Whatever is recommended serves the same patterns, and migrations can plan it.
 
 from __future__ import annotations
 
-import pytest
-
 from keyfold.design.file import loads
 from keyfold.design.schema import Schema
 from keyfold.design.yaml_writer import dumps
@@ -173,28 +171,6 @@ def test_an_index_whose_every_value_may_be_asked_for_holds_all() -> None:
 BUSY = LOAD.replace("create Ticket: {rate: 5}", "create Ticket: {rate: 300, peak: 900}")
 
 
-def test_a_key_over_its_partitions_limit_is_spread_and_its_readers_merge() -> None:
-    advice = tickets(BUSY)
-    best = advice.best
-    assert best.name.endswith(", spread")
-    (placed,) = best.schema.by_entity["Ticket"].placement("status-index-spread")
-    assert str(placed.key.partition) == "{status}#{shard:02d}"
-    read = best.schema.by_pattern["open tickets"]
-    shards = best.schema.by_entity["Ticket"].by_field["shard"].shards
-    assert shards is not None
-    assert (read.kind, read.max_partitions, read.index) == (
-        "merge",
-        shards,
-        "status-index-spread",
-    )
-    assert not [hot for hot in best.bill.hot if hot.kind == "write" and hot.share > 1]
-    assert f"over {shards} partitions" in words(advice)["shard"]
-    took = f"open tickets takes {shards} requests instead of 1"
-    assert took in best.losses
-    whole = alternative(advice, best.name.removesuffix(", spread"))
-    assert whole.score > best.score
-
-
 EVENTS = """
 design: events
 tables: {Log: {key: [PK, SK]}}
@@ -214,17 +190,6 @@ entities: {Event: {items: 5000000, bytes: 800, distinct: {day: 60}, hottest: {da
 patterns: {events of a day: {rate: 2, page: 50}}
 writes: {create Event: {rate: 700, peak: 1800}}
 """
-
-
-def test_a_tables_own_key_is_spread_too() -> None:
-    best = advised(EVENTS, MANY_EVENTS).best
-    event, read = best.schema.by_entity["Event"], best.schema.by_pattern["events of a day"]
-    assert str(event.key) == "DAY#{day}#{shard:02d} / EVENT#{at:iso}#{eventId}"
-    assert (read.kind, read.max_partitions, read.descending) == ("merge", 4, True)
-    assert not [hot for hot in best.bill.hot if hot.share > 0.5]
-    assert (
-        "events of a day then queries 4 partitions" in words(advised(EVENTS, MANY_EVENTS))["shard"]
-    )
 
 
 BY_STATUS = """
@@ -254,185 +219,21 @@ def test_a_year_of_days_does_not_spread_what_is_written_today() -> None:
     assert "all new Event go to the partition of the current day" in made.assumptions
 
 
-def test_two_hot_keys_of_one_entity_are_spread_by_one_number() -> None:
-    best = advised(BY_STATUS, EVENTS_OF_A_YEAR).best
-    event = best.schema.by_entity["Event"]
-    assert str(event.key) == "DAY#{day}#{shard:02d} / {at:iso_ms}#{eventId}"
-    assert str(event.placements[0].key.partition) == "STATUS#{status}#{shard:02d}"
-    assert [a.field for a in event.attributes].count("shard") == 1
-    assert best.moved.entities == ("Event",)
+def test_a_key_over_its_partitions_limit_is_told_with_the_partitions_that_it_needs() -> None:
+    for advice in (tickets(BUSY), advised(EVENTS, MANY_EVENTS)):
+        (hot,) = advice.best.bill.overloads
+        told = words(advice)["shard"]
+        assert hot.key in told
+        assert f"spread it over {hot.shards} with a shard number" in told
 
 
-def test_items_whose_index_key_changes_are_written_again() -> None:
-    design = BY_STATUS.replace('"DAY#{day}", SK: "{at:iso_ms}#<eventId>"', "EVENT#<eventId>, SK: E")
-    design = design.replace(
-        '  events of a day: {query: Event, where: "PK = DAY#{day}", limit: 50}\n', ""
-    )
-    load = EVENTS_OF_A_YEAR.replace("events of a day: {rate: 2, page: 50}, ", "")
-    best = advised(design, load).best
-    assert (
-        str(best.schema.by_entity["Event"].placements[0].key.partition)
-        == "STATUS#{status}#{shard:02d}"
-    )
-    assert best.moved.items == 5_000_000
+def test_a_key_under_its_partitions_limit_is_not_told_of() -> None:
+    assert "shard" not in words(tickets())
 
 
-def test_a_key_that_something_else_writes_by_is_not_spread() -> None:
-    counted = EVENTS + (
-        "  total of a day: {get: Day, where: 'PK = TOTAL#<day>, SK = DAY'}\n"
-        "counters: {Day.events: {counts: Event, target: Day, attribute: events}}\n"
-    )
-    counted = counted.replace(
-        "patterns:",
-        "  Day: {key: {PK: TOTAL#<day>, SK: DAY}, attributes: {day: string, events: number}}\n"
-        "patterns:",
-    )
-    advice = advised(counted, MANY_EVENTS)
-    assert all(
-        "shard" not in str(each.schema.by_entity["Event"].key) for each in advice.alternatives
-    )
-    assert "spread it over" in words(advice)["shard"]
-
-
-def test_a_key_under_its_partitions_limit_is_not_spread() -> None:
-    advice = tickets()
-    assert not any(each.name.endswith("spread") for each in advice.alternatives)
-    assert "shard" not in words(advice)
-
-
-def test_a_key_that_is_only_read_too_often_is_told_of_but_not_spread() -> None:
+def test_a_key_that_is_read_too_often_is_cached() -> None:
     advice = tickets(LOAD.replace("open tickets: {rate: 5,", "open tickets: {rate: 2000,"))
-    assert not any(each.name.endswith("spread") for each in advice.alternatives)
     assert "cache the result" in words(advice)["shard"]
-
-
-# Merge indexes
-
-CLUBS = """
-design: clubs
-tables:
-  Clubs:
-    key: [PK, SK]
-    indexes:
-      GSI1: {key: [GSI1PK, GSI1SK]}
-      GSI2: {key: [GSI2PK, GSI2SK]}
-entities:
-  Club:
-    key: {PK: CLUB#<clubId>, SK: CLUB}
-    indexes: {GSI1: {GSI1PK: CITY#<city>, GSI1SK: CLUB#<clubId>}}
-    attributes: {clubId: id, city: string}
-  Member:
-    key: {PK: MEMBER#<memberId>, SK: MEMBER}
-    indexes: {GSI2: {GSI2PK: MAIL#<email>, GSI2SK: MEMBER#<memberId>}}
-    attributes: {memberId: id, email: string}
-patterns:
-  club: {get: Club, where: "PK = CLUB#<clubId>, SK = CLUB", rate: 50}
-  clubs of a city:
-    query: Club
-    index: GSI1
-    where: GSI1PK = CITY#<city>, GSI1SK begins_with CLUB#
-  member: {get: Member, where: "PK = MEMBER#<memberId>, SK = MEMBER", rate: 50}
-  member by mail:
-    query: Member
-    index: GSI2
-    where: GSI2PK = MAIL#<email>, GSI2SK begins_with MEMBER#
-"""
-
-
-def test_two_indexes_that_share_no_item_become_one() -> None:
-    advice = advised(CLUBS)
-    made = next(each for each in advice.alternatives if each.name == "balanced")
-    assert [index.name for index in made.schema.tables[0].indexes] == ["GSI1"]
-    assert made.schema.by_pattern["member by mail"].index == "GSI1"
-    found = for_table(advice.before, made, advice.before.schema.tables[0])
-    assert next(one.words for one in found if one.verb == "merge").startswith("GSI2 into GSI1")
-    # It saves nothing that would pay for writing the items again.
-    assert advice.best.name == "as it is"
-
-
-def test_two_indexes_whose_keys_could_be_mixed_up_stay_two() -> None:
-    mixed = CLUBS.replace("MAIL#<email>", "<email>").replace("MEMBER#<memberId>}", "<memberId>}")
-    mixed = mixed.replace(", GSI2SK begins_with MEMBER#", "")
-    advice = advised(mixed)
-    assert len(advice.best.schema.tables[0].indexes) == 2
-
-
-# Merge tables
-
-CATALOGS = """
-design: shop
-tables:
-  Catalogs: {key: [catalogId]}
-  Products:
-    key: [productId]
-    indexes: {catalog-index: {key: [catalogId]}}
-entities:
-  Catalog:
-    table: Catalogs
-    key: {catalogId: <catalogId>}
-    attributes: {catalogId: id, title: string}
-  Product:
-    table: Products
-    key: {productId: <productId>}
-    indexes: {catalog-index: {catalogId: <catalogId>}}
-    attributes: {productId: id, catalogId: id -> Catalog, name: string, price: number}
-patterns:
-  catalog: {get: Catalog, where: catalogId = <catalogId>}
-  products of a catalog: {query: Product, index: catalog-index, where: catalogId = <catalogId>}
-  product: {get: Product, where: productId = <productId>}
-"""
-SHOWN = """
-entities:
-  Catalog: {items: 500, bytes: 300}
-  Product: {items: 10000, bytes: 150, distinct: {catalogId: 500}}
-patterns:
-  catalog: {rate: 1/minute}
-  products of a catalog: {rate: 1/minute, page: 20}
-  product: {rate: 1}
-views:
-  catalog page: {reads: [catalog, products of a catalog], rate: 100}
-writes:
-  create Catalog: {rate: 1/hour}
-  create Product: {rate: 20/hour}
-"""
-
-
-def test_tables_that_one_view_reads_together_become_one() -> None:
-    advice = advised(CATALOGS, SHOWN)
-    best = advice.best
-    assert best.name == "together"
-    assert len({best.schema.by_entity[name].table for name in ("Catalog", "Product")}) == 1
-    assert str(best.schema.by_entity["Product"].key) == (
-        "CATALOG#{catalogId} / PRODUCT#{productId}"
-    )
-    page = best.schema.by_pattern["catalog page"]
-    assert (page.kind, page.entities) == ("collection", ("Catalog", "Product"))
-    assert "the view catalog page takes 1 request instead of 2" in best.gains
-    assert "one request reads all of catalog page" in words(advice)["merge"]
-    assert any("product" in loss and "stale" in loss for loss in best.losses)
-
-
-def test_a_merged_design_is_billed_under_the_same_workload() -> None:
-    advice = advised(CATALOGS, SHOWN)
-    again = loads(dumps(advice.best.schema))
-    made = bill(again, workload(SHOWN, again))
-    assert made.dollars == pytest.approx(advice.best.bill.dollars)
-    assert [line.requests for line in made.views] == [1]
-
-
-def test_tables_that_are_mostly_read_apart_stay_apart() -> None:
-    apart = SHOWN.replace("product: {rate: 1}", "product: {rate: 500}").replace(
-        "rate: 100}", "rate: 1/hour}"
-    )
-    advice = advised(CATALOGS, apart)
-    assert advice.best.name != "together"
-    assert "merge" not in words(advice)
-
-
-def test_without_views_no_tables_are_merged() -> None:
-    without = SHOWN[: SHOWN.index("views:")] + SHOWN[SHOWN.index("writes:") :]
-    advice = advised(CATALOGS, without)
-    assert "together" not in {each.name for each in advice.alternatives}
 
 
 # Re-key, in which order, and local indexes

@@ -59,7 +59,6 @@ writes:
 """
 RATES = "patterns: {{tasks: {{rate: {}}}, task: {{rate: {}}}, by_status: {{}}, owner: {{}}}}\n"
 REKEYED, IN_PLACE = RATES.format(90, 1), RATES.format(1, 90)
-TOGETHER = REKEYED + "views: {home: {reads: [owner, tasks], rate: 200}}\n"
 
 
 @pytest.fixture
@@ -96,9 +95,8 @@ def fill(folder: Path) -> list[str]:
     [
         (REKEYED, "balanced", "move: "),
         (IN_PLACE, "balanced", "drop index: "),
-        (TOGETHER, "together", "OwnersTogether"),
     ],
-    ids=["re-key", "drop an index", "merge two tables"],
+    ids=["re-key", "drop an index"],
 )
 def test_items_are_where_the_chosen_design_reads_them(
     folder: Path, load: str, name: str, told: str
@@ -121,25 +119,6 @@ def test_items_are_where_the_chosen_design_reads_them(
         assert better.task(db, "t3").title == "Task 3"
         assert len(list(better.by_status(db, "open"))) == 12
         assert better.owner(db, "ann").name == "Ann"
-        if name == "together":
-            found = better.home(db, "ann")
-            assert (len(found.of(better.Owner)), len(found.of(better.Task))) == (1, 6)
-
-
-def test_a_spread_design_can_be_declared_and_reads_all_shards(folder: Path) -> None:
-    busy = (BASE + IN_PLACE).replace("create Task: {rate: 1/minute}", "create Task: {rate: 2000}")
-    busy = busy.replace("status: 50}", "status: 50}, hottest: {status: 0.9}")
-    (folder / "workload.yaml").write_text(busy, encoding="utf-8")
-    asked = ["advise", "today:design", "-w", "workload.yaml", "-o", "report.txt"]
-    assert main([*asked, "--write-design", "better.py"]) == 0
-    better = declared("better")
-    with better.design.open(":memory:") as db:
-        for number in range(20):
-            moment = f"2024-03-{number + 1:02d}T10:00:00Z"
-            names = {"task_id": f"t{number}", "owner_id": "ann", "title": f"Task {number}"}
-            db.create(better.Task(**names, status="open", created_at=moment))
-        assert len({task.shard for task in better.by_status(db, "open")}) > 1
-        assert len(list(better.by_status(db, "open"))) == 20
 
 
 def test_a_plan_from_a_design_file_moves_items_by_its_schema(
