@@ -15,12 +15,10 @@ import cfnlint
 import hcl2
 import pytest
 
-from keyfold import errors
 from keyfold.cli import main
 from keyfold.design.file import loads
 from keyfold.design.schema import Schema
 from keyfold.design.target import load_schema
-from keyfold.runtime.tables import create_request
 from keyfold_engine.engine import Engine
 from keyfold_workbench.infra import FORMATS, cloudformation, iam
 
@@ -67,20 +65,6 @@ def engine() -> Iterator[Engine]:
         yield opened
 
 
-class Boto:
-    """The engine under the names of boto3's client."""
-
-    class exceptions:
-        ResourceInUseException = errors.TableInUse
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    def __getattr__(self, name: str) -> Any:
-        operation = "".join(word.capitalize() for word in name.split("_"))
-        return lambda **request: self._engine.call(operation, request)
-
-
 def shape(described: dict[str, Any]) -> dict[str, Any]:
     """What a description says of keys, indexes and the stream."""
     members = ("KeySchema", "StreamSpecification")
@@ -123,23 +107,6 @@ def test_terraform_finds_nothing_to_format(schema: Schema, tmp_path: Path) -> No
     asked = ["terraform", "fmt", "-check", "-diff", str(tmp_path)]
     told = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert (told.returncode, told.stdout) == (0, "")
-
-
-def test_the_boto3_script_makes_the_tables_of_the_design(schema: Schema, engine: Engine) -> None:
-    namespace: dict[str, Any] = {"__name__": "tables"}
-    exec(compile(FORMATS["boto3"](schema), "tables.py", "exec"), namespace)
-    namespace["create"](Boto(engine))
-    namespace["create"](Boto(engine))
-    made = tables(engine)
-    with Engine.open(":memory:") as other:
-        for table in schema.tables:
-            other.call("CreateTable", create_request(table, table.name))
-        expected = tables(other)
-    for name, described in expected.items():
-        stream = described.pop("StreamSpecification")
-        assert stream is None or made[name]["StreamSpecification"] == stream
-        made[name].pop("StreamSpecification")
-        assert made[name] == described
 
 
 def test_cloudformation_describes_tables_that_the_engine_makes(

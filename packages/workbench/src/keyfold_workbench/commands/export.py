@@ -11,7 +11,7 @@ from keyfold.cli._target import add_design, design_target
 
 HELP = "Write a design's tables, consumers, alarms and permissions for other tools."
 EXAMPLES = ("keyfold export terraform design.yaml -o tables.tf",)
-FORMATS = ("cloudformation", "terraform", "cdk", "boto3", "iam")
+FORMATS = ("cloudformation", "terraform", "cdk", "iam")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from keyfold.design.schema import Schema
-from keyfold_workbench.infra import cdk, cloudformation, iam, script, terraform
+from keyfold_workbench.infra import cdk, cloudformation, iam, terraform
 
 FORMATS: dict[str, Callable[[Schema], str]] = {
     "cloudformation": cloudformation.render,
     "terraform": terraform.render,
     "cdk": cdk.render,
-    "boto3": script.render,
     "iam": iam.render,
 }
 

@@ -59,12 +59,12 @@ def plan(schema: Schema) -> Stack:
 
 
 def refuse_unwritable(schema: Schema, form: str) -> None:
-    """Refuse what a format cannot express; boto3 can."""
+    """Refuse what a format cannot express."""
     for table in schema.tables:
         if table.vectors:
             raise KeyfoldError(
                 f"the table {table.name} has vector indexes; keyfold cannot export this as "
-                f"{form}; use export boto3, or create the tables with db.create_tables()"
+                f"{form}; create the tables with db.create_tables()"
             )
 
 

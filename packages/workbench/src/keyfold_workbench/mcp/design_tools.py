@@ -22,7 +22,7 @@ from keyfold_workbench.mcp.language import Topic, chapter
 from keyfold_workbench.mcp.tool import Excerpt, ToolAnswer, excerpt, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
 
-Target = Literal["cloudformation", "terraform", "cdk", "boto3", "iam", "python"]
+Target = Literal["cloudformation", "terraform", "cdk", "iam", "python"]
 
 
 class FoundProblem(BaseModel):

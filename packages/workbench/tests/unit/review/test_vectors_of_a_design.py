@@ -99,7 +99,7 @@ def test_a_search_needs_its_permission() -> None:
 
 @pytest.mark.parametrize("form", [cdk, cloudformation, terraform])
 def test_what_a_form_cannot_say_is_refused(form: ModuleType) -> None:
-    with pytest.raises(KeyfoldError, match="use export boto3"):
+    with pytest.raises(KeyfoldError, match=r"db\.create_tables"):
         form.render(loads(NOTES))
 
 

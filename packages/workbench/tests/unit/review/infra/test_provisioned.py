@@ -81,7 +81,7 @@ def test_the_stack_of_the_development_kit_says_them_too() -> None:
     assert "read_capacity" not in calls["add_local_secondary_index"]
 
 
-@pytest.mark.parametrize("name", ["terraform", "cdk", "cloudformation", "boto3"])
+@pytest.mark.parametrize("name", ["terraform", "cdk", "cloudformation"])
 def test_a_table_on_demand_has_no_units(name: str) -> None:
     text = FORMATS[name](loads(ORDERS.replace("PROVISIONED", "PAY_PER_REQUEST"))).lower()
     assert "read_capacity" not in text
