@@ -30,7 +30,7 @@ def write_pages(folder: Path) -> None:
 
 
 def files(folder: Path) -> dict[Path, str]:
-    """The reports of all systems, with their pictures."""
+    """The reports of all systems."""
     found: dict[Path, str] = {}
     for file in sorted(SYSTEMS.glob("*/workload.yaml")):
         name = file.parent.name
@@ -41,5 +41,5 @@ def files(folder: Path) -> dict[Path, str]:
             f"{name}-cost.md": costs.document(cost.bill(schema, workload)),
         }
         for page, document in documents.items():
-            found |= cost.files(document, {}, "markdown", folder / page)
+            found[folder / page] = cost.render_report(document, {}, "markdown")
     return found

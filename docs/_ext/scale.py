@@ -38,9 +38,8 @@ def page(name: str, days: float = 30.0) -> Document:
 
 def write(folder: Path, chosen: list[str]) -> None:
     for name in chosen:
-        for path, text in cost.files(page(name), {}, "markdown", folder / f"{name}.md").items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        text = cost.render_report(page(name), {}, "markdown")
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
         print(f"docs/scale/{name}.md", flush=True)
 
 

@@ -51,13 +51,6 @@ def test_no_report_is_left_of_what_is_gone(pages: dict[Path, str]) -> None:
     assert kept == set(pages), AGAIN
 
 
-def test_every_picture_of_a_report_is_there(pages: dict[Path, str]) -> None:
-    for path, text in pages.items():
-        for line in text.splitlines():
-            if line.startswith("!["):
-                assert path.parent / line[line.index("(") + 1 : -1] in pages
-
-
 def test_reports_name_no_place_on_this_machine(pages: dict[Path, str]) -> None:
     for path, text in pages.items():
         assert str(DOCS.parent) not in text, path

@@ -1,20 +1,16 @@
-"""Workload files: what they say, what they refuse, how they are drafted and recorded."""
+"""Workload files: what they say, what they refuse, how they are drafted."""
 
 from __future__ import annotations
 
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.samples import shop
 from tests.samples.shop import Order, design, orders_of
 
 from keyfold.cli import main
 from keyfold.errors import KeyfoldError
-from keyfold_workbench.cost import Workload, bill, draft, load, loads, observed_workload, report
-from keyfold_workbench.cost.observed_workload import Scrape
+from keyfold_workbench.cost import bill, draft, load, loads, report
 from keyfold_workbench.cost.text import text
 
 SCHEMA = design.schema
@@ -92,7 +88,7 @@ def test_what_is_not_stated_is_assumed_and_listed() -> None:
         ("writes:\n  update Order (note): {rate: 1}", "no field 'note'; did you mean 'notes'?"),
         ("region: mars-1", "the prices of 'mars-1' are unknown"),
         ("prices: {writes: 1}", "did you mean 'write'?"),
-        ("", "the workload file is empty; `keyfold workload init` drafts one"),
+        ("", "the workload file is empty; `keyfold workload` drafts one"),
         ("# nothing yet\n", "the workload file is empty"),
         (
             "- a",
@@ -170,39 +166,6 @@ def test_the_systems_state_every_number(system: str) -> None:
     assert told == []
 
 
-def metrics(order: int, creates: int) -> str:
-    lines = [
-        "# TYPE keyfold_design_calls_total counter",
-        f'keyfold_design_calls_total{{service="shop",name="order"}} {order}',
-        f'keyfold_design_calls_total{{service="admin",name="order"}} {order}',
-        f'keyfold_design_calls_total{{service="shop",name="create Order"}} {creates}',
-        'keyfold_design_calls_total{service="shop",name="write"} 7',
-    ]
-    return "\n".join(lines)
-
-
-def test_rates_are_the_growth_of_the_metrics() -> None:
-    scrapes = [Scrape(0, metrics(5, 0)), Scrape(10, metrics(10, 0)), Scrape(20, metrics(55, 4))]
-    seen = observed_workload.traffic(SCHEMA, observed_workload.rates(scrapes))
-    assert (seen.patterns["order"].rate, seen.patterns["order"].peak) == (5.0, 9.0)
-    assert [(w.name, w.rate) for w in seen.writes] == [("create Order", 0.2)]
-
-
-def test_pages_of_a_feed_are_recorded() -> None:
-    from keyfold.design.target import load_schema
-
-    schema = load_schema("keyfold_systems.gg_core.design:design")
-    seen = observed_workload.traffic(schema, {"feed home": (5.0, 9.0)})
-    assert (seen.feeds["home"].rate, seen.feeds["home"].peak) == (5.0, 9.0)
-    written = loads(draft.observed_draft(schema, seen), schema)
-    assert written.feeds["home"].rate == 5
-
-
-def test_metrics_of_something_else_are_refused() -> None:
-    with pytest.raises(KeyfoldError, match="keyfold_design_calls_total"):
-        observed_workload.rates([Scrape(0, "up 1"), Scrape(1, "up 1")])
-
-
 def test_a_unit_of_work_counts_calls_by_pattern_and_by_what_is_written() -> None:
     with design.open(":memory:") as db, db.work("request") as work:
         db.create(Order(order_id="1", user_id="u"))
@@ -213,114 +176,25 @@ def test_a_unit_of_work_counts_calls_by_pattern_and_by_what_is_written() -> None
     assert calls == {"create Order": 1, "update Order": 1, "orders_of": 2}
 
 
-def test_items_are_counted_and_measured_on_a_backend(tmp_path: Path, capsys: Any) -> None:
-    file = tmp_path / "shop.db"
-    with design.open(str(file)) as db:
-        for number in range(30):
-            db.create(Order(order_id=f"{number:03d}", user_id=f"u{number % 5}"))
-        found = observed_workload.entities(db.client, SCHEMA, {}, sample=1000)
-    assert found["Order"].items == 30
-    assert found["Order"].distinct == {"order_id": 30, "user_id": 5}
-    with design.open(str(file)) as db:
-        partial = observed_workload.entities(db.client, SCHEMA, {}, sample=10)
-    assert (partial["Order"].items, partial["Order"].distinct) == (30, {})
-
-
-def test_a_popular_key_of_a_live_table_is_recorded(tmp_path: Path) -> None:
-    with design.open(str(tmp_path / "shop.db")) as db:
-        for number in range(120):
-            user = "star" if number % 2 else f"u{number}"
-            db.create(Order(order_id=f"{number:03d}", user_id=user))
-        found = observed_workload.entities(db.client, SCHEMA, {}, sample=1000)
-    assert found["Order"].hottest == {"user_id": 0.5}
-    seen = Workload(entities=found)
-    again = loads(draft.observed_draft(SCHEMA, seen), SCHEMA)
-    assert again.entities["Order"].hottest == {"user_id": 0.5}
-
-
-def test_init_writes_a_file_once(tmp_path: Path, capsys: Any) -> None:
+def test_a_draft_is_written_once(tmp_path: Path, capsys: Any) -> None:
     target = tmp_path / "workload.yaml"
-    asked = ["workload", "init", "keyfold_systems.inviter.design:design", "-o", str(target)]
+    asked = ["workload", "keyfold_systems.inviter.design:design", "-o", str(target)]
     assert main(asked) == 0
     assert "group_feed: {rate: 1, page: 25}" in target.read_text()
     assert main(asked) == 2
     assert "already exists" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("format", ["text", "json", "html", "markdown"])
-def test_the_report_has_four_formats(format: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("format", ["text", "json", "markdown"])
+def test_the_report_has_three_formats(format: str, tmp_path: Path) -> None:
     out = tmp_path / "report"
     asked = ["cost", "keyfold_systems.inviter.design:design", "--format", format, "-o", str(out)]
     assert main(asked) == 0
     written = out.read_text(encoding="utf-8")
     assert "user_upcoming" in written
-    assert "http://" not in written.replace("http://www.w3.org/2000/svg", "")
-
-
-def test_a_report_in_markdown_has_its_charts_beside_it(tmp_path: Path) -> None:
-    out = tmp_path / "reports" / "inviter.md"
-    asked = ["cost", "keyfold_systems.inviter.design:design", "--format", "markdown"]
-    assert main([*asked, "-o", str(out)]) == 0
-    assert "](inviter/cost-patterns.svg)" in out.read_text(encoding="utf-8")
-    assert (tmp_path / "reports" / "inviter" / "cost-patterns.svg").is_file()
 
 
 def test_a_workload_without_writes_is_taken_to_write_a_little() -> None:
     made = bill(SCHEMA, loads("patterns:\n  order: {rate: 1}\n", SCHEMA))
     assert {line.write.name for line in made.writes} == {"create Order", "update Order"}
     assert any("every write is called 0.1 times" in sentence for sentence in made.assumptions)
-
-
-class Counting(BaseHTTPRequestHandler):
-    """Metrics that grow with every look at them."""
-
-    looks = 0
-
-    def do_GET(self) -> None:
-        type(self).looks += 1
-        body = metrics(self.looks * 10, self.looks).encode()
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Tests are quiet."""
-
-
-def test_record_writes_what_a_service_and_its_items_show(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "recorded_shop_design.py").write_text(SHOP, encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    with design.open(str(tmp_path / "shop.db")) as db:
-        db.create(Order(order_id="1", user_id="u"))
-    server = HTTPServer(("127.0.0.1", 0), Counting)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    asked = [
-        "workload",
-        "record",
-        "recorded_shop_design:design",
-        "--backend",
-        "shop.db",
-        "-o",
-        "w.yaml",
-    ]
-    address = f"http://127.0.0.1:{server.server_port}/metrics"
-    try:
-        assert main([*asked, "--metrics", address, "--seconds", "0.3", "--every", "0.1"]) == 0
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-    read = load(tmp_path / "w.yaml", SCHEMA)
-    assert read.entities["Order"].items == 1
-    assert (read.patterns["order"].rate or 0) > 0
-    assert read.patterns["orders_of"].rate == 0
-    assert [write.name for write in read.writes] == ["create Order"]
-    assert main(["workload", "record", "recorded_shop_design:design", "--backend", ":memory:"]) == 2
-    assert "has none of the design's tables" in capsys.readouterr().err
-
-
-SHOP = Path(shop.__file__).read_text()

@@ -16,7 +16,6 @@ from keyfold.errors import KeyfoldError
 from keyfold_workbench.cost import Workload, bill, load, loads
 from keyfold_workbench.simulate.answer.changes import cure
 from keyfold_workbench.simulate.answer.prediction import Prediction, predict
-from keyfold_workbench.simulate.answer.report import document, people
 from keyfold_workbench.simulate.load.design_load import Setup, design_load
 from keyfold_workbench.simulate.load.schedule import DAY, Day
 from keyfold_workbench.simulate.load.users import scale_users
@@ -157,15 +156,6 @@ def test_wrong_words_of_an_arrival_are_refused(words: str, told: str) -> None:
     schema = load_schema("keyfold_systems.tamafriends.design:design")
     with pytest.raises(KeyfoldError, match=told):
         loads(words, schema)
-
-
-def test_the_page_needs_nothing_from_elsewhere(network: Prediction) -> None:
-    from keyfold_workbench.cost import render_report
-
-    page = render_report(document(network), {}, "html")
-    assert "src=" not in page
-    assert 'href="http' not in page
-    assert people(1e8) == "10^8"
 
 
 def _simulate(*words: str) -> list[str]:

@@ -11,7 +11,6 @@ from keyfold.review.docs.blocks import (
     Document,
     Heading,
     Paragraph,
-    Picture,
     Section,
     Sentences,
     anchor,
@@ -22,7 +21,6 @@ from keyfold_workbench.advise.advice import Advice, Alternative
 from keyfold_workbench.advise.differences import lost_reads
 from keyfold_workbench.cost.amounts import money, number, percent
 from keyfold_workbench.cost.bill import WARM, Bill, PatternLine
-from keyfold_workbench.cost.charts import Bar, bars
 
 
 def document(advice: Advice, chosen: Alternative | None = None) -> Document:
@@ -265,22 +263,6 @@ def _alternatives(advice: Advice, chosen: Alternative) -> Iterator[Block]:
         for each in advice.alternatives
     )
     yield Rows(head, rows)
-    picture = bars(
-        "Dollars a month and share of reads by index",
-        [_bar(each) for each in advice.alternatives],
-        (("reads", "slot"), ("writes", "warm"), ("storage", "violet")),
-    )
-    yield Picture("advice-alternatives", picture, "Dollars a month of each alternative")
-
-
-def _bar(each: Alternative) -> Bar:
-    parts = (
-        (each.bill.reads_dollars + each.located, "slot"),
-        (each.bill.writes_dollars, "warm"),
-        (each.bill.storage_dollars, "violet"),
-    )
-    told = f"{money(each.dollars)}, {percent(each.bill.index_share)} by index"
-    return Bar(each.name, parts, told)
 
 
 def _assumptions(advice: Advice) -> tuple[str, ...]:

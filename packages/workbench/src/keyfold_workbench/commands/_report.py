@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from keyfold.review.docs.blocks import Document
 
-FORMATS = ("text", "json", "html", "markdown")
+FORMATS = ("text", "json", "markdown")
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
@@ -26,14 +26,14 @@ def add_report(parser: argparse.ArgumentParser) -> None:
 
 
 def write_report(document: Document, data: dict[str, Any], args: argparse.Namespace) -> int:
-    """Print a report, or write it with its attached files."""
-    from keyfold_workbench.cost import files, render_report
+    """Print a report, or write it to a file."""
+    from keyfold_workbench.cost import render_report
 
+    text = render_report(document, data, args.format)
     if args.output is None:
-        print(render_report(document, data, args.format), end="")
+        print(text, end="")
         return 0
-    for path, text in files(document, data, args.format, args.output).items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    args.output.parent.mkdir(parents=True, exist_ok=True)
+    args.output.write_text(text, encoding="utf-8")
     print(f"{args.output}: written", file=sys.stderr)
     return 0

@@ -7,47 +7,39 @@ from collections.abc import Iterator
 from keyfold.design.schema import EntitySchema, PatternSchema, Schema
 from keyfold_workbench.cost.design_numbers import PAGE, PEAK_FACTOR, DesignNumbers
 from keyfold_workbench.cost.item_numbers import ITEMS
-from keyfold_workbench.cost.workload import EntityLoad, Workload
+from keyfold_workbench.cost.workload import Workload
 
 HEAD = """\
 # How often each access pattern and write is called, and how much there is.
 # Rates are calls a second, or as text: 300/hour, 40/day. What is left out is assumed, and the
-# report says so. Replace the numbers below; `keyfold workload record` fills them from a system.
+# report says so. Replace the numbers below.
 """
 
 
 def draft(schema: Schema) -> str:
     """A workload file that names everything, with defaults to replace."""
-    return "\n".join(_lines(schema, None)) + "\n"
+    return "\n".join(_lines(schema)) + "\n"
 
 
-def observed_draft(schema: Schema, seen: Workload) -> str:
-    """A workload file from observations; what was not observed has rate zero."""
-    return "\n".join(_lines(schema, seen)) + "\n"
-
-
-def _lines(schema: Schema, seen: Workload | None) -> Iterator[str]:
+def _lines(schema: Schema) -> Iterator[str]:
     figures = DesignNumbers(schema, Workload())
     yield HEAD.rstrip()
     yield f"design: {schema.name or 'design'}"
-    if seen is None:
-        yield f"peak_factor: {PEAK_FACTOR:g}"
+    yield f"peak_factor: {PEAK_FACTOR:g}"
     yield "entities:"
     for entity in schema.entities:
-        stated = seen.entities.get(entity.name) if seen else None
-        yield f"  {entity.name}: {{{_count_words(stated) if stated else _entity(figures, entity)}}}"
+        yield f"  {entity.name}: {{{_entity(figures, entity)}}}"
     yield "patterns:"
     for pattern in schema.patterns:
-        yield f"  {_key(pattern.name)}: {{{_pattern(pattern, seen)}}}"
+        yield f"  {_key(pattern.name)}: {{{_pattern(pattern)}}}"
     yield "writes:"
-    if seen is not None and seen.writes:
-        for write in seen.writes:
-            yield f"  {_key(write.name)}: {{{_rate(write.rate, write.peak)}}}"
-    else:
-        for name in write_names(schema):
-            yield f"  {_key(name)}: {{rate: {'0' if seen else '1/minute'}}}"
+    for name in write_names(schema):
+        yield f"  {_key(name)}: {{rate: 1/minute}}"
     yield from _consumers(schema)
-    yield from _feeds(schema, seen)
+    if schema.feeds:
+        yield "feeds:"
+    for feed in schema.feeds:
+        yield f"  {_key(feed.name)}: {{rate: 1, page: 20}}"
 
 
 def _consumers(schema: Schema) -> Iterator[str]:
@@ -59,33 +51,6 @@ def _consumers(schema: Schema) -> Iterator[str]:
         yield f"  {_key(consumer.name)}: {{writes: [], events: 0}}"
 
 
-def _feeds(schema: Schema, seen: Workload | None) -> Iterator[str]:
-    if schema.feeds:
-        yield "feeds:"
-    for feed in schema.feeds:
-        load = seen.feeds.get(feed.name) if seen else None
-        rate = _rate(load.rate, load.peak) if load else f"rate: {'0' if seen else '1'}"
-        yield f"  {_key(feed.name)}: {{{rate}, page: 20}}"
-
-
-def _count_words(stated: EntityLoad) -> str:
-    words = [f"items: {stated.items:g}", _size(stated)]
-    if stated.distinct:
-        pairs = ", ".join(f"{name}: {count:g}" for name, count in stated.distinct.items())
-        words.append(f"distinct: {{{pairs}}}")
-    if stated.hottest:
-        pairs = ", ".join(f"{name}: {share:g}" for name, share in stated.hottest.items())
-        words.append(f"hottest: {{{pairs}}}")
-    return ", ".join(words)
-
-
-def _size(stated: EntityLoad) -> str:
-    if stated.sizes is None:
-        return f"bytes: {stated.bytes}"
-    pairs = ", ".join(f"p{100 * share:g}: {size}" for share, size in stated.sizes.quantiles)
-    return f"sizes: {{{pairs}}}"
-
-
 def _entity(figures: DesignNumbers, entity: EntitySchema) -> str:
     if entity.copy is not None:
         copies = f"copies: {figures.copies(entity):g}, " if entity.copy.each else ""
@@ -93,20 +58,11 @@ def _entity(figures: DesignNumbers, entity: EntitySchema) -> str:
     return f"items: {ITEMS}, bytes: {figures.item_bytes(entity)}"
 
 
-def _pattern(pattern: PatternSchema, seen: Workload | None) -> str:
-    if seen is None:
-        rate = f"rate: {pattern.rate or 1:g}"
-    else:
-        load = seen.patterns.get(pattern.name)
-        rate = _rate(load.rate, load.peak) if load else "rate: 0"
+def _pattern(pattern: PatternSchema) -> str:
+    rate = f"rate: {pattern.rate or 1:g}"
     if pattern.kind in ("get", "latest", "exists", "count", "scan"):
         return rate
     return f"{rate}, page: {min(pattern.limit or PAGE, PAGE)}"
-
-
-def _rate(average: float | None, peak: float | None) -> str:
-    words = f"rate: {average or 0:.6g}"
-    return f"{words}, peak: {peak:.6g}" if peak is not None else words
 
 
 def write_names(schema: Schema) -> Iterator[str]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from keyfold.prices import SECONDS_A_MONTH
-from keyfold.review.docs.blocks import Block, Document, Grid, Paragraph, Picture, Section, Sentences
+from keyfold.review.docs.blocks import Block, Document, Grid, Paragraph, Section, Sentences
 from keyfold_workbench.cost.amounts import money, number, percent, volume
 from keyfold_workbench.cost.bill import WARM, Bill, HotKey, PathLine, PatternLine, WriteLine
 from keyfold_workbench.cost.charge import Why
-from keyfold_workbench.cost.charts import Bar, bars
-
-SHOWN = 12
 
 
 def document(bill: Bill) -> Document:
@@ -43,21 +39,7 @@ def _patterns(bill: Bill) -> list[Block]:
         f"{percent(bill.index_share)} of all reads go through an index; "
         f"{percent(bill.consistent_share)} can be consistent."
     )
-    blocks: list[Block] = [Paragraph(told), Grid(head, rows)]
-    shown = [(line.pattern.name, line.dollars, _colour(line)) for line in bill.patterns]
-    shown += [(f"feed {line.feed.name}", line.dollars, "violet") for line in bill.feeds]
-    shown = sorted((each for each in shown if each[1]), key=lambda each: -each[1])[:SHOWN]
-    if shown:
-        legend = [("from the table", "slot"), ("through an index", "warm")]
-        legend += [("feeds", "violet")] if bill.feeds else []
-        caption = "Dollars a month by pattern"
-        drawn = [Bar(name, ((cost, colour),), money(cost)) for name, cost, colour in shown]
-        blocks.insert(1, Picture("cost-patterns", bars(caption, drawn, legend), caption))
-    return blocks
-
-
-def _colour(line: PatternLine) -> str:
-    return "warm" if line.by_index else "slot"
+    return [Paragraph(told), Grid(head, rows)]
 
 
 def _pattern_row(line: PatternLine, bill: Bill) -> tuple[str, ...]:
@@ -104,26 +86,12 @@ def _writes(bill: Bill) -> list[Block]:
         "Reads",
         "Per month",
     )
-    rows = tuple(_write_row(line) for line in bill.writes)
-    picture = bars(
-        "Dollars a month by write",
-        [_write_bar(line, bill) for line in bill.writes[:SHOWN]],
-        (("items", "slot"), ("index entries", "warm"), ("maintenance and reads", "violet")),
-    )
-    caption = "Dollars a month by write"
-    return [Picture("cost-writes", picture, caption), Grid(head, rows)]
+    return [Grid(head, tuple(_write_row(line) for line in bill.writes))]
 
 
 def _units(line: WriteLine, why: Why) -> float:
     parts = line.write.parts
     return sum(part.units for part in parts if part.why == why and not part.reading)
-
-
-def _write_bar(line: WriteLine, bill: Bill) -> Bar:
-    per_unit = bill.prices.write * line.rate.average * SECONDS_A_MONTH / 1e6
-    items, entries = _units(line, "item") * per_unit, _units(line, "index") * per_unit
-    parts = ((items, "slot"), (entries, "warm"), (line.dollars - items - entries, "violet"))
-    return Bar(line.write.name, parts, money(line.dollars))
 
 
 def _write_row(line: WriteLine) -> tuple[str, ...]:

@@ -39,10 +39,3 @@ class SizeSpread:
         (low, small), (high, large) = self.quantiles[place - 1 : place + 1]
         part = (share - low) / (high - low)
         return round(exp(log(small) + part * (log(large) - log(small))))
-
-
-def spread_of(sizes: list[int]) -> SizeSpread:
-    """The distribution of observed sizes."""
-    ranked = sorted(sizes)
-    shares = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
-    return SizeSpread(tuple((s, max(1, ranked[int(s * (len(ranked) - 1))])) for s in shares))

@@ -60,7 +60,7 @@ def loads(text: str, schema: Schema, *, file: str = "workload.yaml") -> Workload
     if all(line.strip()[:1] in ("", "#") for line in text.splitlines()):
         raise DesignFileError(
             Place(file, 1),
-            "the workload file is empty; `keyfold workload init` drafts one",
+            "the workload file is empty; `keyfold workload` drafts one",
         )
     reader = _Reader(schema)
     stated = read_words(

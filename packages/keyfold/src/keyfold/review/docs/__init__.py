@@ -9,7 +9,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.review.docs.blocks import Document
 from keyfold.review.docs.content import document, documents_by_table
 from keyfold.review.docs.html import html
-from keyfold.review.docs.markdown import NOTE, markdown
+from keyfold.review.docs.markdown import markdown
 
 
 def files(
@@ -29,7 +29,7 @@ def files(
         return {target: html(made)}
     if target.suffix != ".md":
         raise KeyfoldError(f"{target}: give a file that ends in .md, .html or .yaml")
-    return with_pictures(made, target)
+    return _with_pictures(made, target)
 
 
 def _files_by_table(schema: Schema, target: Path, cost: str) -> dict[Path, str]:
@@ -38,16 +38,16 @@ def _files_by_table(schema: Schema, target: Path, cost: str) -> dict[Path, str]:
     folder = target.with_suffix("")
     found: dict[Path, str] = {}
     for name, made in documents_by_table(schema, folder.name, cost).items():
-        found |= with_pictures(made, folder / f"{name}.md" if name else target)
+        found |= _with_pictures(made, folder / f"{name}.md" if name else target)
     return found
 
 
-def with_pictures(made: Document, target: Path, note: str = NOTE) -> dict[Path, str]:
+def _with_pictures(made: Document, target: Path) -> dict[Path, str]:
     """A document as Markdown, with its pictures in a folder beside it."""
     named = target.with_suffix("")
     folder = named if named != target else target.with_name(f"{target.name}-pictures")
     pictures = {folder / f"{picture.name}.svg": picture.svg for picture in made.pictures}
-    return {target: markdown(made, pictures=folder.name, note=note), **pictures}
+    return {target: markdown(made, pictures=folder.name), **pictures}
 
 
 def _design_file(schema: Schema) -> str:
@@ -74,4 +74,4 @@ def write(made: dict[Path, str]) -> list[Path]:
     return changed
 
 
-__all__ = ["Document", "document", "files", "html", "markdown", "stale", "with_pictures", "write"]
+__all__ = ["Document", "document", "files", "html", "markdown", "stale", "write"]
