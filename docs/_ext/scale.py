@@ -1,6 +1,6 @@
 """`make scale`: each of the systems at 10^8 users.
 
-A month of each takes seconds, the changes that are tried some more: too long for each build.
+A month of each takes seconds: too long for each build.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import keyfold_systems
 from keyfold.design.target import load_schema
 from keyfold.review.docs.blocks import Document
 from keyfold_workbench import cost
-from keyfold_workbench.simulate.answer.changes import cure
 from keyfold_workbench.simulate.answer.prediction import predict
 from keyfold_workbench.simulate.answer.report import document
 from keyfold_workbench.simulate.load.design_load import design_load
@@ -32,8 +31,7 @@ def page(name: str, days: float = 30.0) -> Document:
     """One system at a hundred million users."""
     schema = load_schema(f"keyfold_systems.{name}.{WHICH.get(name, 'design')}:design")
     workload = scale_users(schema, cost.load(SYSTEMS / name / "workload.yaml", schema), USERS)
-    answer = predict(design_load(schema, workload), days)
-    return document(answer, cure(answer))
+    return document(predict(design_load(schema, workload), days))
 
 
 def write(folder: Path, chosen: list[str]) -> None:

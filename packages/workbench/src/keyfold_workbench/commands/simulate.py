@@ -8,7 +8,7 @@ from keyfold.errors import KeyfoldError
 from keyfold_workbench.commands._report import add_report, write_report
 from keyfold_workbench.commands._workload import add_workload, load_workload
 
-HELP = "Simulate a design under load: what throttles first, how far copies lag, what helps."
+HELP = "Simulate a design under load: what throttles first, how far copies lag."
 EXAMPLES = ("keyfold simulate design.yaml --workload workload.yaml",)
 MOST_DAYS = 366.0
 
@@ -30,12 +30,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="provisioned capacity, auto scaled to this utilisation (default: on demand)",
     )
     add("--cold", action="store_true", help="start with new tables")
-    add("--no-changes", action="store_true", help="do not search for improvements")
     add_report(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from keyfold_workbench.simulate.answer.changes import cure
     from keyfold_workbench.simulate.answer.prediction import predict
     from keyfold_workbench.simulate.answer.report import as_json, document
     from keyfold_workbench.simulate.load.design_load import Setup, design_load
@@ -52,5 +50,4 @@ def run(args: argparse.Namespace) -> int:
         workload = scale_users(schema, workload, args.users)
     made = design_load(schema, workload, Setup(args.provisioned, cold=args.cold))
     answer = predict(made, args.days)
-    helps = None if args.no_changes else cure(answer)
-    return write_report(document(answer, helps), as_json(answer, helps), args)
+    return write_report(document(answer), as_json(answer), args)

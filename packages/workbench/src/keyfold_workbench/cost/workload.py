@@ -139,8 +139,6 @@ class ArrivalLoad:
     """The users' time zones; each flattens the day."""
     growth: float = 0.0
     """The share by which a month adds to everything."""
-    largest: float = 0.2
-    """The share of all users that follows the largest account."""
     zipf: Mapping[str, float] = field(default_factory=dict)
     """Zipf exponents of fields; others follow from `hottest`."""
     bursts: tuple[BurstLoad, ...] = ()

@@ -63,7 +63,6 @@ ARRIVAL: Kinds = {
     "trough": SHARE,
     "zones": POSITIVE,
     "growth": NUMBER,
-    "largest": SHARE,
 }
 BURST: Kinds = {
     "factor": POSITIVE,

@@ -116,17 +116,6 @@ class Contention:
 
 
 @dataclass(frozen=True)
-class FanOut:
-    """The largest write that is copied to many items."""
-
-    call: str
-    store: Store
-    copies: float
-    """The items written by the largest call."""
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class ScaleModel:
     """A whole system, ready to run."""
 
@@ -134,7 +123,6 @@ class ScaleModel:
     stores: tuple[StoreSpec, ...]
     lines: tuple[TrafficLine, ...]
     contentions: tuple[Contention, ...] = ()
-    fan_outs: tuple[FanOut, ...] = ()
     consumers: tuple[tuple[str, ShardWork], ...] = ()
     """How each table's stream is read."""
     users: float = 0.0

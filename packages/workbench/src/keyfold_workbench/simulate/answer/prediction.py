@@ -30,18 +30,6 @@ class Copying:
 
 
 @dataclass(frozen=True)
-class FanOutTime:
-    """The duration of the largest fan-out."""
-
-    call: str
-    copies: float
-    new_table: float
-    """Seconds, at the 4,000 writes per second of a new table."""
-    at_quota: float
-    note: str
-
-
-@dataclass(frozen=True)
 class MonthCost:
     """Dollars per month, as far as the run covers."""
 
@@ -72,7 +60,6 @@ class Prediction:
     outcome: RunOutcome
     assumptions: Assumptions
     copying: tuple[Copying, ...]
-    fan_outs: tuple[FanOutTime, ...]
     cost: MonthCost
     quotas: tuple[QuotaNeed, ...]
 
@@ -95,12 +82,6 @@ def prediction_of(load: DesignLoad, outcome: RunOutcome, taken: Assumptions) -> 
         outcome,
         taken,
         tuple(_copying(outcome, taken)),
-        tuple(
-            FanOutTime(
-                each.call, each.copies, each.copies / 4_000, each.copies / TABLE_QUOTA, each.note
-            )
-            for each in load.model.fan_outs
-        ),
         _cost(load, outcome),
         tuple(
             QuotaNeed(store, kind, units)

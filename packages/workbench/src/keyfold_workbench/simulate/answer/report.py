@@ -8,7 +8,6 @@ from typing import Any
 from keyfold.review.docs.blocks import Block, Document, Grid, Paragraph, Section, Sentences
 from keyfold_engine.limits import GB
 from keyfold_workbench.cost.amounts import money, number, percent
-from keyfold_workbench.simulate.answer.changes import Cure
 from keyfold_workbench.simulate.answer.prediction import Prediction
 from keyfold_workbench.simulate.load.schedule import DAY
 from keyfold_workbench.simulate.outcome import FirstThrottle
@@ -16,19 +15,18 @@ from keyfold_workbench.simulate.outcome import FirstThrottle
 SHOWN = 15
 
 
-def document(answer: Prediction, cure: Cure | None = None) -> Document:
+def document(answer: Prediction) -> Document:
     """The page of a prediction."""
     name = answer.load.schema.name
     title = f"{name} at {people(answer.users)} users" if answer.users else f"{name} under load"
     sections = [
         Section("What throttles first", "first", tuple(_firsts(answer))),
-        *([Section("What would help", "changes", tuple(_changes(cure)))] if cure else []),
-        Section("Copies, indexes and fan-outs", "copies", tuple(_copies(answer))),
+        Section("Copies and indexes", "copies", tuple(_copies(answer))),
         Section("Cost", "cost", tuple(_cost(answer))),
         Section("Partitions", "partitions", tuple(_partitions(answer))),
         Section("Assumed", "assumed", (Sentences(_assumptions(answer)),)),
     ]
-    return Document(title, _summary(answer, cure), tuple(sections))
+    return Document(title, _summary(answer), tuple(sections))
 
 
 def people(users: float) -> str:
@@ -56,21 +54,16 @@ def why(first: FirstThrottle) -> str:
     return f"{moment(first.at)}: {first.kind}s of {through}: {said}{back}."
 
 
-def _summary(answer: Prediction, cure: Cure | None) -> str:
+def _summary(answer: Prediction) -> str:
     first = answer.outcome.first
     days = answer.outcome.seconds / DAY
     cost = f"{money(answer.cost.total)} a month."
     if first is None:
         return f"Nothing is throttled in {days:g} days. {cost}"
-    said = (
+    return (
         f"First throttle: {why(first)} {percent(answer.outcome.lost_share)} of all calls fail in "
         f"{days:g} days. {cost}"
     )
-    if cure is not None and cure.helping:
-        left = cure.after.outcome.lost_share
-        names = "; ".join(change.name for change in cure.helping)
-        said += f" What helps: {names}. Then {percent(left)} fail."
-    return said
 
 
 def _firsts(answer: Prediction) -> list[Block]:
@@ -136,61 +129,13 @@ def _quotas(answer: Prediction) -> list[Block]:
     return [Paragraph(told), Grid(("Table or index", "What", "Peak units/s"), rows)]
 
 
-def _changes(cure: Cure) -> list[Block]:
-    if not cure.tried:
-        return [Paragraph("No change is needed.")]
-    told = "Each change was tried on the same days, in this order; a change that helps is kept."
-    head = (
-        "Change",
-        "For",
-        "Helps",
-        "Failed before",
-        "After",
-        "Monthly cost before",
-        "After",
-        "Note",
-    )
-    rows = tuple(
-        (
-            change.name,
-            f"`{change.place}`",
-            "yes" if change.helps else "no",
-            percent(change.lost_before),
-            percent(change.lost_after),
-            money(change.dollars_before),
-            money(change.dollars_after),
-            change.note,
-        )
-        for change in cure.tried
-    )
-    blocks: list[Block] = [Paragraph(told), Grid(head, rows)]
-    left = cure.after.outcome.firsts
-    if left:
-        blocks.append(Sentences(tuple(f"Remaining: {why(first)}" for first in left[:5])))
-    return blocks
-
-
 def _copies(answer: Prediction) -> list[Block]:
     head = ("What", "Usually behind", "At worst", "Lost records")
     rows = tuple(
         (each.what, _duration(each.usual), _duration(each.worst), number(each.lost))
         for each in answer.copying
     )
-    blocks: list[Block] = [Grid(head, rows)] if rows else []
-    if answer.fan_outs:
-        wide = ("Fan-out", "Items", "On a new table", "At 40,000 writes a second", "What")
-        times = tuple(
-            (
-                each.call,
-                number(each.copies),
-                _duration(each.new_table),
-                _duration(each.at_quota),
-                each.note,
-            )
-            for each in answer.fan_outs
-        )
-        blocks.append(Grid(wide, times))
-    return blocks or [Paragraph("No index, stream or feed.")]
+    return [Grid(head, rows)] if rows else [Paragraph("No index or stream.")]
 
 
 def _duration(seconds: float) -> str:
@@ -233,7 +178,7 @@ def _assumptions(answer: Prediction) -> tuple[str, ...]:
     return (*answer.load.model.assumed, *unpublished)
 
 
-def as_json(answer: Prediction, cure: Cure | None = None) -> dict[str, Any]:
+def as_json(answer: Prediction) -> dict[str, Any]:
     """The result as data."""
     seen = answer.outcome
     return {
@@ -261,12 +206,10 @@ def as_json(answer: Prediction, cure: Cure | None = None) -> dict[str, Any]:
         "streams": {name: asdict(each) for name, each in seen.queues.items()},
         "transactions": {name: asdict(each) for name, each in seen.contentions.items()},
         "copies": [asdict(each) for each in answer.copying],
-        "fan_outs": [asdict(each) for each in answer.fan_outs],
         "dollars": {**asdict(answer.cost), "total": answer.cost.total},
         "quotas": [
             {"store": str(each.store), "kind": each.kind, "units": each.units}
             for each in answer.quotas
         ],
-        "changes": [asdict(each) for each in cure.tried] if cure else [],
         "assumptions": asdict(answer.assumptions),
     }

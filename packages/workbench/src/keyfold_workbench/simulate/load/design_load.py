@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from keyfold.design.schema import EntitySchema, KeyTemplates, PatternSchema, Schema
 from keyfold.design.template import Slot
@@ -13,7 +13,6 @@ from keyfold_engine.limits import PARTITION_WRITE_UNITS
 from keyfold_workbench.cost import Bill, bill
 from keyfold_workbench.cost.charge import Part, Store
 from keyfold_workbench.cost.design_numbers import DesignNumbers
-from keyfold_workbench.cost.ledger import IN_TRANSACTION
 from keyfold_workbench.cost.workload import HORIZON_MONTHS, BurstLoad, Rate, Workload
 from keyfold_workbench.simulate.load.schedule import DAY, Burst, Day, Schedule
 from keyfold_workbench.simulate.load.zipf import exponent, harmonic, shares
@@ -21,7 +20,6 @@ from keyfold_workbench.simulate.model.shard_reader import ShardWork
 from keyfold_workbench.simulate.traffic import (
     ALWAYS,
     Contention,
-    FanOut,
     KeySpace,
     Kind,
     Mode,
@@ -52,18 +50,6 @@ class Setup:
     """Provisioned for its peaks, with auto scaling at this utilisation; None is on demand."""
     cold: bool = False
     """All tables are new; otherwise they have seen this traffic before."""
-    warm: bool = False
-    """Warm throughput was bought for the peaks, including bursts."""
-    shards: dict[str, int] = field(default_factory=dict)
-    """The shards that spread a key's writes, by template; a list reads all of them."""
-    copies: dict[str, int] = field(default_factory=dict)
-    """The replicas of a key, by template; a read uses one, a write all."""
-    short: frozenset[str] = frozenset()
-    """Keys whose reads take at most one unit, by template."""
-    spread: float = 1.0
-    """The factor by which bursts are stretched and flattened."""
-    streamed: frozenset[str] = frozenset()
-    """Counters maintained by the stream, by the call that changes them."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +80,6 @@ class _Building:
         )
         self.peaks: dict[str, float] = {}
         self.contentions: list[Contention] = []
-        self.fan_outs: list[FanOut] = []
         self.bursts = {call: burst for burst in workload.arrival.bursts for call in burst.calls}
         self.records: dict[str, float] = defaultdict(float)
 
@@ -107,7 +92,6 @@ class _Building:
                 self._part(part, feed.rate, call, "read")
         for write in self.bill.writes:
             self._write(write.write.name, write.write.parts, write.rate)
-        self._fan_outs()
         schedule = self._schedule()
         model = self._model(schedule)
         return DesignLoad(self.schema, self.workload, model, schedule, self.bill, self.setup)
@@ -123,18 +107,6 @@ class _Building:
         return name
 
     def _line(self, line: TrafficLine, hottest: float, keys: float, *, divisible: bool) -> None:
-        shards = self.setup.shards.get(line.space, 1)
-        copies = self.setup.copies.get(line.space, 1)
-        spread = shards
-        if line.kind == "read":
-            spread *= copies
-            line = replace(line, units=max(line.units, 0.5 * shards if shards > 1 else 0.0))
-        elif copies > 1:
-            line = replace(line, units=line.units * copies)
-            spread *= copies
-        if line.kind == "read" and line.space in self.setup.short:
-            line = replace(line, units=min(line.units, 1.0))
-        hottest, keys = hottest / spread, keys * spread
         if line.units <= 0:
             return
         weight = line.units * line.rate
@@ -142,7 +114,7 @@ class _Building:
         self.lines.append(line)
         burst = self.bursts.get(line.call)
         if burst is not None:
-            focus = burst.focus / spread if _is_about(burst, line.space) else 0.0
+            focus = burst.focus if _is_about(burst, line.space) else 0.0
             self.lines.append(replace(line, profile=_burst_name(burst), focus=focus))
 
     def _pattern(self, pattern: PatternSchema, rate: Rate) -> None:
@@ -184,8 +156,6 @@ class _Building:
         profile = self._profile(rate)
         entity = self.schema.by_entity.get(part.entity)
         streamed, units = part.streamed, part.units
-        if part.why == "counter" and call in self.setup.streamed:
-            streamed, units = True, units / IN_TRANSACTION
         key = self._key(entity, store) if entity else None
         if entity is None or key is None:
             line = TrafficLine(call, store, kind, units, rate.average, OWN, profile, streamed)
@@ -245,28 +215,18 @@ class _Building:
 
     def _contention(self, call: str, part: Part, rate: Rate) -> None:
         entity = self.schema.by_entity[part.entity]
-        if entity.key is None or part.path.index is not None or call in self.setup.streamed:
+        if entity.key is None or part.path.index is not None:
             return
         hottest, _ = self._popularity(entity, entity.key)
-        spread = self.setup.shards.get(str(entity.key.partition), 1)
         name = f"{entity.key.partition} (no. 1)"
-        at = rate.average * hottest / spread
+        at = rate.average * hottest
         made = Contention(call, name, at, self._profile(rate), ATTEMPTS, 0.0, rate.average)
         self.contentions.append(made)
         burst = self.bursts.get(call)
         if burst is not None and burst.focus and _is_about(burst, str(entity.key.partition)):
             self.contentions.append(
-                replace(made, rate=rate.average * burst.focus / spread, profile=_burst_name(burst))
+                replace(made, rate=rate.average * burst.focus, profile=_burst_name(burst))
             )
-
-    def _fan_outs(self) -> None:
-        largest = self.workload.arrival.largest * (self.workload.users or 0.0)
-        for feed in self.schema.feeds:
-            item = self.schema.by_entity.get(feed.item)
-            if item is None or not largest:
-                continue
-            note = "copies of one post of the largest account, if it pushes"
-            self.fan_outs.append(FanOut(f"create {feed.post}", Store(item.table), largest, note))
 
     # Stores
 
@@ -277,8 +237,8 @@ class _Building:
             Burst(
                 _burst_name(burst),
                 burst.day * DAY + burst.hour * 3600,
-                burst.seconds * self.setup.spread,
-                max(0.0, burst.factor - 1) / self.setup.spread,
+                burst.seconds,
+                max(0.0, burst.factor - 1),
             )
             for burst in arrival.bursts
         )
@@ -287,18 +247,11 @@ class _Building:
     def _model(self, schedule: Schedule) -> ScaleModel:
         peaks = schedule.highest()
         wanted: dict[tuple[Store, Kind], float] = defaultdict(float)
-        bursting: dict[tuple[Store, Kind], float] = defaultdict(float)
-        factors = {burst.profile: burst.factor for burst in schedule.bursts}
         for line in self.lines:
-            at = line.store, line.kind
-            wanted[at] += line.units * line.rate * peaks[line.profile]
-            bursting[at] += line.units * line.rate * factors.get(line.profile, 0.0)
+            wanted[line.store, line.kind] += line.units * line.rate * peaks[line.profile]
         stores = []
         for path in self.bill.paths:
             read, write = wanted[path.path, "read"], wanted[path.path, "write"]
-            if self.setup.warm:
-                read += bursting[path.path, "read"]
-                write += bursting[path.path, "write"]
             table = self.schema.by_table.get(path.path.table)
             local = table is not None and any(index.local for index in table.indexes)
             growth = (path.bytes_later - path.bytes) / HORIZON_MONTHS / SECONDS_A_MONTH
@@ -318,7 +271,6 @@ class _Building:
             tuple(stores),
             tuple(self.lines),
             tuple(self.contentions),
-            tuple(self.fan_outs),
             tuple(self._consumers()),
             self.workload.users or 0.0,
             self.bill.assumptions,
@@ -331,7 +283,7 @@ class _Building:
             if self.setup.cold:
                 return Provisioned(5.0, 5.0, low, most)
             return Provisioned(max(5.0, read / 2), max(5.0, write / 2), low, most)
-        if self.setup.cold and not self.setup.warm:
+        if self.setup.cold:
             return OnDemand()
         return OnDemand(max(12_000.0, read), max(4_000.0, write))
 
