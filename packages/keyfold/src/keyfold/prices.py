@@ -25,7 +25,6 @@ class Prices:
     storage: float
     recovery: float
     backup: float
-    stream: float
     vector_write: float = 0.52
     """A GB written to vector indexes; these three are known for us-east-1 and taken for all."""
     vector_search: float = 0.002

@@ -118,7 +118,6 @@ def test_what_is_not_stated_is_assumed_and_listed() -> None:
         ("consumers:\n  ring: {events: 1}", "the design has no consumer 'ring'"),
         ("consumers:\n  ring*: {events: 1}", "the design has no consumer 'ring*'"),
         ("feeds:\n  home: {rate: 1}", "the design has no feed 'home'"),
-        ("stream: {poll: 0}", "expected a number of more than 0"),
         ("recovery: 7", "expected true or false, found '7'"),
         ("backups: -1", "expected a number of 0 or more, found -1"),
         ("design: other", "this workload is of the design 'other', not of 'shop'"),

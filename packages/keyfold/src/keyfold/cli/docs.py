@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 from keyfold import settings
-from keyfold.cli._target import add_design, design_target, known_target
+from keyfold.cli._target import add_design, design_target
 from keyfold.cli.check import add_report_flags, finish
 
 HELP = "Write a design's document or its design file; compare a hand-written document with it."
 EXAMPLES = ("keyfold docs design.yaml -o DESIGN.html",)
 DOCUMENTS = (".md", ".markdown")
-LANGUAGES = ("design", "workload", "event")
+LANGUAGES = ("design", "event")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,8 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--json-schema",
         choices=LANGUAGES,
-        help="print the language of design files, of workload files (with the names of the "
-        "design), or of domain events",
+        help="print the language of design files or of domain events",
     )
     settings.add_flags(parser, "design")
 
@@ -91,14 +90,6 @@ def _compare(args: argparse.Namespace) -> int:
 
 
 def _language(args: argparse.Namespace) -> dict[str, object]:
-    if args.json_schema == "workload":
-        from keyfold.design.target import load_schema
-        from keyfold.hooks import hook
-
-        language = hook("workload-schema", "the language of workload files", "keyfold-workbench")
-        target = known_target(args)
-        made: dict[str, object] = language(load_schema(target) if target else None)
-        return made
     if args.json_schema == "event":
         from keyfold.streams.event import event_schema
 

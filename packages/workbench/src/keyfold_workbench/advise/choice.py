@@ -10,8 +10,8 @@ from keyfold.prices import SECONDS_A_MONTH
 from keyfold_engine.limits import GB, ITEM_COLLECTION_BYTES, STORAGE_OVERHEAD_BYTES
 from keyfold_workbench.advise.demand import Demand, Shape, serves, shape_of
 from keyfold_workbench.advise.new_names import is_generic
+from keyfold_workbench.cost.charge import IN_TRANSACTION
 from keyfold_workbench.cost.design_numbers import DesignNumbers
-from keyfold_workbench.cost.ledger import IN_TRANSACTION
 from keyfold_workbench.cost.sample_run import APPEARS
 from keyfold_workbench.cost.writes import write
 

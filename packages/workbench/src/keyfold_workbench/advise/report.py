@@ -148,7 +148,7 @@ def _measures(
     yield "of these: finding a key before a write", before.located, after.located, money
     yield "of these: writes", a.writes_dollars, b.writes_dollars, money
     yield "of these: storage", a.storage_dollars, b.storage_dollars, money
-    yield "of these: recovery, backups, streams", a.upkeep_dollars, b.upkeep_dollars, money
+    yield "of these: recovery, backups", a.upkeep_dollars, b.upkeep_dollars, money
     yield "Dollars a month, provisioned", a.provisioned_dollars, b.provisioned_dollars, money
     yield "Hot keys", _hot(a), _hot(b), number
 

@@ -16,10 +16,9 @@ from keyfold.design.template import DELIMITER
 from keyfold.streams.support_table import TABLE as SUPPORT
 from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.engine import Engine
+from keyfold_workbench.cost.charge import IN_TRANSACTION
 
 Item = Mapping[str, Any]
-IN_TRANSACTION = 2
-"""The cost factor of writes inside a transaction, except on global indexes."""
 TYPE = "type_"
 """Names the entity of a sample item, where its table does not."""
 SINGLE = ("PutItem", "UpdateItem", "DeleteItem")

@@ -1,4 +1,4 @@
-"""Costs besides requests and items: recovery, backups, streams, and keyfold's own items."""
+"""Costs besides requests and items: recovery, backups, and keyfold's own items."""
 
 from __future__ import annotations
 
@@ -10,17 +10,12 @@ from keyfold.streams.marker import KEPT_SECONDS
 from keyfold_engine.limits import GB, STORAGE_OVERHEAD_BYTES
 from keyfold_workbench.cost import vectors
 from keyfold_workbench.cost.bill import PathLine, UpkeepLine, WriteLine
+from keyfold_workbench.cost.charge import IN_TRANSACTION
 from keyfold_workbench.cost.design_numbers import DesignNumbers
-from keyfold_workbench.cost.ledger import IN_TRANSACTION
 
 UNIQUE_BYTES, MARKER_BYTES, REQUEST_BYTES = 150, 130, 260
 """Approximate bytes of a unique marker, a processed marker and a request id."""
 REQUEST_SECONDS = 24 * 3600
-LOOK_SECONDS = 10.0
-LOOK_READS, LOOK_WRITES = 2.0, 1.0
-"""Units of a worker's periodic check, besides one per shard it holds."""
-OUTBOX_QUERIES = 8
-"""The partitions that a worker with sinks queries for events at each check."""
 
 
 def unique_bytes(figures: DesignNumbers, entity: EntitySchema) -> float:
@@ -46,7 +41,6 @@ def lines(
 ) -> Iterator[UpkeepLine]:
     yield from _backup_lines(figures, paths)
     yield from vectors.lines(figures, writes)
-    yield from _streams(figures, writes)
     yield from _expiries(figures, writes)
 
 
@@ -66,35 +60,6 @@ def _backup_lines(figures: DesignNumbers, paths: Sequence[PathLine]) -> Iterator
         yield UpkeepLine("point-in-time recovery", amount, held / GB * asked.recovery)
     if kept := figures.workload.backups:
         yield UpkeepLine(f"{kept:g} full backups", amount, kept * held / GB * asked.backup)
-
-
-def _streams(figures: DesignNumbers, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]:
-    streams = sum(1 for table in figures.schema.tables if table.stream)
-    if not streams:
-        return
-    load = figures.workload.stream
-    if not load.workers:
-        yield UpkeepLine("stream reads", "free of charge for functions that it triggers", 0.0)
-        return
-    calls = streams * load.shards / load.poll
-    dollars = calls * SECONDS_A_MONTH * figures.prices.stream / 1e6
-    yield UpkeepLine("stream reads", f"{calls:g} GetRecords a second", dollars)
-    yield _leases(figures, streams * load.shards, writes)
-    if any(part.why == "outbox" for line in writes for part in line.write.parts):
-        units = load.workers * OUTBOX_QUERIES / load.poll
-        asked = units * SECONDS_A_MONTH * figures.prices.read / 1e6
-        yield UpkeepLine("to look for events", f"{units:g} read units a second", asked)
-
-
-def _leases(figures: DesignNumbers, shards: float, writes: Sequence[WriteLine]) -> UpkeepLine:
-    """Workers renew their leases, and save their progress after each batch."""
-    load, asked = figures.workload.stream, figures.prices
-    records = sum(part.items * line.rate.average for line in writes for part in line.write.parts)
-    batches = min(shards / load.poll, records)
-    written = (load.workers * LOOK_WRITES + shards) / LOOK_SECONDS + batches
-    looked = load.workers * LOOK_READS / LOOK_SECONDS
-    dollars = (written * asked.write + looked * asked.read) * SECONDS_A_MONTH / 1e6
-    return UpkeepLine("leases of workers", f"{written:.3g} write units a second", dollars)
 
 
 def _expiries(figures: DesignNumbers, writes: Sequence[WriteLine]) -> Iterator[UpkeepLine]:

@@ -102,16 +102,6 @@ class FeedLoad:
 
 
 @dataclass(frozen=True)
-class StreamLoad:
-    """The stream readers: triggered functions, or polling workers."""
-
-    workers: float = 0.0
-    shards: float = 1.0
-    poll: float = 0.5
-    """Seconds between two polls of a worker."""
-
-
-@dataclass(frozen=True)
 class BurstLoad:
     """A one-time event that multiplies calls for a while."""
 
@@ -153,7 +143,6 @@ class Workload:
     writes: tuple[WriteLoad, ...] = ()
     consumers: Mapping[str, ConsumerLoad] = field(default_factory=dict)
     feeds: Mapping[str, FeedLoad] = field(default_factory=dict)
-    stream: StreamLoad = StreamLoad()
     recovery: bool | None = None
     """Point-in-time recovery; exported tables have it."""
     backups: float = 0.0

@@ -6,6 +6,7 @@ Needs PyYAML (the extra `review`).
 from __future__ import annotations
 
 import fnmatch
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ from keyfold.design.nodes import Node, compose
 from keyfold.design.schema import Effect, Place, Schema
 from keyfold.design.yaml_text import DesignFileError
 from keyfold.errors import KeyfoldError
-from keyfold.prices import prices, regions
+from keyfold.prices import Prices, prices, regions
 from keyfold.settings import nearest
-from keyfold_workbench.cost import workload_words as words
+from keyfold_workbench.cost import numbers as read
 from keyfold_workbench.cost.numbers import (
     Words,
     byte_sizes,
@@ -34,14 +35,43 @@ from keyfold_workbench.cost.workload import (
     EntityLoad,
     FeedLoad,
     PatternLoad,
-    StreamLoad,
     Workload,
     WriteLoad,
 )
-from keyfold_workbench.cost.workload_words import readers
 
 EXPIRE = "expire "
 """The file's word for items that expire."""
+PRICES = tuple(field.name for field in fields(Prices) if field.name not in ("region", "as_of"))
+CALLS: Words = {"rate": read.rate, "peak": read.rate}
+ENTITY: Words = {
+    "items": read.amount,
+    "bytes": read.whole,
+    "sizes": read.sizes,
+    "growth": read.number,
+    "copies": read.amount,
+}
+PATTERN: Words = {**CALLS, "page": read.amount, "partitions": read.amount}
+WRITE: Words = {**CALLS, "each": read.amount, "once": read.flag}
+FEED: Words = {
+    **CALLS,
+    "page": read.amount,
+    "sources": read.amount,
+    "followers": read.amount,
+    "pushed": read.share,
+}
+ARRIVAL: Words = {
+    "peak_hour": read.hour,
+    "trough": read.share,
+    "zones": read.positive,
+    "growth": read.number,
+}
+BURST: Words = {
+    "factor": read.positive,
+    "seconds": read.positive,
+    "day": read.amount,
+    "hour": read.hour,
+    "focus": read.share,
+}
 
 
 def load(path: str | Path, schema: Schema) -> Workload:
@@ -68,22 +98,22 @@ def loads(text: str, schema: Schema, *, file: str = "workload.yaml") -> Workload
         "a workload",
         {
             "design": reader.design,
-            "$schema": lambda v: v.text("the address of a JSON Schema"),
             "region": _region,
-            "prices": lambda v: numbers(v, "prices", words.PRICES),
-            **readers(words.COSTS),
-            "stream": _stream,
+            "prices": lambda v: numbers(v, "prices", PRICES),
+            "stale_read": read.amount,
+            "peak_factor": read.amount,
+            "recovery": read.flag,
+            "backups": read.amount,
             "entities": reader.entities,
             "patterns": reader.patterns,
             "writes": reader.writes,
             "consumers": reader.consumers,
             "feeds": reader.feeds,
-            "users": words.POSITIVE.read,
+            "users": read.positive,
             "arrival": reader.arrival,
         },
     )
-    for word in ("$schema", "design"):
-        stated.pop(word, None)
+    stated.pop("design", None)
     return Workload(**stated)
 
 
@@ -101,17 +131,17 @@ class _Reader:
         for name, inner in value.items("entities with their numbers"):
             word = known_name(name, self.schema.by_entity, "entity")
             entity = self.schema.by_entity[word]
-            fields = {a.field for a in entity.attributes}
-            names = fields | {a.name for a in entity.attributes}
+            known = {a.field for a in entity.attributes}
+            names = known | {a.name for a in entity.attributes}
             placed = {placement.index for placement in entity.placements}
             stated = read_words(
                 inner,
                 f"the entity {word}",
                 {
-                    **readers(words.ENTITY),
+                    **ENTITY,
                     "attributes": partial(byte_sizes, names=names),
-                    "distinct": partial(numbers, what="fields", known=fields),
-                    "hottest": partial(shares, what="fields", known=fields),
+                    "distinct": partial(numbers, what="fields", known=known),
+                    "hottest": partial(shares, what="fields", known=known),
                     "share": partial(shares, what="indexes", known=placed),
                 },
             )
@@ -128,11 +158,11 @@ class _Reader:
         found = {}
         for name, inner in value.items("access patterns with their rates"):
             word = known_name(name, known, "access pattern")
-            what, accepted = f"the search {word}", readers(words.CALLS)
+            what, accepted = f"the search {word}", CALLS
             if word not in searches:
                 what = f"the access pattern {word}"
                 needs = partial(self._fields_of, word)
-                accepted = {**readers(words.PATTERN), "needs": needs}
+                accepted = {**PATTERN, "needs": needs}
             found[word] = PatternLoad(**_read_calls(inner, what, accepted))
         return found
 
@@ -151,7 +181,7 @@ class _Reader:
         for name, inner in value.items("writes with their rates"):
             word = name.text("a write")
             effects, atomic = self._effects(name, word)
-            stated = _read_calls(inner, f"the write {word}", readers(words.WRITE))
+            stated = _read_calls(inner, f"the write {word}", WRITE)
             expired = word.startswith(EXPIRE)
             found.append(WriteLoad(word, effects, atomic=atomic, expired=expired, **stated))
         return tuple(found)
@@ -163,7 +193,8 @@ class _Reader:
         accepted = {
             "reads": self._pattern_names,
             "writes": self._effects_of_all,
-            **readers(words.CONSUMER),
+            "events": read.amount,
+            "share": read.share,
         }
         for name, inner in value.items("consumers with what they do"):
             word = name.text("the name of a consumer")
@@ -179,14 +210,14 @@ class _Reader:
         found = {}
         for name, inner in value.items("feeds with their rates"):
             word = known_name(name, known, "feed")
-            found[word] = FeedLoad(**_read_calls(inner, f"the feed {word}", readers(words.FEED)))
+            found[word] = FeedLoad(**_read_calls(inner, f"the feed {word}", FEED))
         return found
 
     def arrival(self, value: Node) -> ArrivalLoad:
-        fields = {field for entity in self.schema.entities for field in entity.by_field}
+        known = {field for entity in self.schema.entities for field in entity.by_field}
         accepted: Words = {
-            **readers(words.ARRIVAL),
-            "zipf": partial(numbers, what="fields", known=fields),
+            **ARRIVAL,
+            "zipf": partial(numbers, what="fields", known=known),
             "bursts": self._bursts,
         }
         return ArrivalLoad(**read_words(value, "the arrival", accepted))
@@ -195,7 +226,7 @@ class _Reader:
         found = []
         accepted: Words = {
             "calls": self._burst_calls,
-            **readers(words.BURST),
+            **BURST,
             "on": self._any_fields,
         }
         for name, inner in value.items("bursts with the calls that come"):
@@ -267,10 +298,6 @@ def _read_calls(value: Node, what: str, accepted: Words) -> dict[str, Any]:
     stated = read_words(value, what, accepted)
     refuse_low_peak(value, stated)
     return stated
-
-
-def _stream(value: Node) -> StreamLoad:
-    return StreamLoad(**read_words(value, "the stream", readers(words.STREAM)))
 
 
 def _region(value: Node) -> str:

@@ -27,10 +27,9 @@ from keyfold import (
 )
 from keyfold.feeds import Feed, Flag
 from keyfold.maintain import Cascade, Edge
-from keyfold.streams import Consumer
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.engine import Engine
-from keyfold_workbench.cost import EntityLoad, Workload, bill, upkeep
+from keyfold_workbench.cost import EntityLoad, Workload, bill
 from keyfold_workbench.cost import loads as workload
 from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.feed_page import page
@@ -369,32 +368,6 @@ def test_recovery_and_backups_hold_the_table_and_not_its_global_indexes() -> Non
     assert lines["7 full backups"] == pytest.approx(7 * held * 0.10)
     without = bill(design.schema, Workload(loads, recovery=False))
     assert "point-in-time recovery" not in {line.name for line in without.upkeep}
-
-
-def test_functions_read_a_stream_free_of_charge_and_workers_pay_for_each_look() -> None:
-    by_function = {line.name: line for line in bill(design.schema, Workload()).upkeep}
-    assert by_function["stream reads"].dollars == 0
-    assert "free of charge" in by_function["stream reads"].amount
-    stated = workload("stream: {workers: 1, shards: 4, poll: 0.5}\n", design.schema)
-    by_worker = {line.name: line for line in bill(design.schema, stated).upkeep}
-    assert by_worker["leases of workers"].dollars > 0
-    assert by_worker["stream reads"].dollars == pytest.approx(8 * 730 * 3600 * 0.20 / 1e6)
-
-
-def test_a_workers_look_at_its_leases_costs_what_the_engine_charges(
-    town: Town, clock: ManualClock
-) -> None:
-    consumer = Consumer(town.db)
-    consumer.run_once()
-    clock.advance(upkeep.LOOK_SECONDS + 1)
-    town.client.reads.clear()
-    town.client.writes.clear()
-    consumer.run_once()
-    assert town.client.reads == {"keyfold_streams": upkeep.LOOK_READS}
-    assert town.client.writes == {"keyfold_streams": upkeep.LOOK_WRITES + 1}
-    town.client.writes.clear()
-    consumer.run_once()
-    assert not town.client.writes
 
 
 def test_what_is_created_with_a_time_to_live_expires_free_of_charge() -> None:
