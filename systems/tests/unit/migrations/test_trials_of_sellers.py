@@ -29,6 +29,14 @@ SEASON = {
     "endDate": {"NULL": True},
     "createdAt": {"S": "2030-01-01T10:00:00.123Z"},
 }
+PRODUCT = {"productId": {"S": "x"}, "productName": {"S": "X"}, "price": {"N": "1.50"}}
+CATALOG = {
+    "ownerAccountId": {"S": "ACCOUNT#a1"},
+    "catalogName": {"S": "Sweets"},
+    "isPublicStr": {"S": "true"},
+    "products": {"L": [{"M": PRODUCT}]},
+    "createdAt": {"S": "2030-01-01T10:00:00.123Z"},
+}
 
 
 def fill(backend: Backend) -> None:
@@ -57,6 +65,25 @@ def test_undeclared_attributes_survive_a_move_and_its_rollback(engine: Engine) -
         assert sorted(goals) == ["10.5", "11.5", "12.5", "13.5"]
         migrator.rollback()
         assert contents(boto, "SellersSeasons") == before
+
+
+def test_numbers_that_a_plan_counted_in_a_table_that_stays_go_with_its_rollback(
+    engine: Engine,
+) -> None:
+    client = EmbeddedClient(engine)
+    current.design.open(client)
+    backend = Backend(client)
+    fill(backend)
+    catalog = {**CATALOG, "catalogId": SEASON["catalogId"], "extra": {"NULL": True}}
+    backend.call("PutItem", {"TableName": "SellersCatalogs", "Item": catalog})
+    with witness(engine) as boto:
+        before = contents(boto, "SellersSeasons", "SellersCatalogs")
+        migrator = Migrator(migration.seasons, backend, without_routers=True)
+        migrator.apply("hold")
+        (counted,) = boto.scan(TableName="SellersCatalogs")["Items"]
+        assert counted["seasons"]["N"] == "40"
+        migrator.rollback()
+        assert contents(boto, "SellersSeasons", "SellersCatalogs") == before
 
 
 def test_what_the_new_side_changed_comes_back_with_all_that_the_old_one_had(

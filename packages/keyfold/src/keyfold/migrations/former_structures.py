@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 
 from keyfold.design.entity_spec import EntitySpec
@@ -36,12 +36,14 @@ def _is_written(each: Follows) -> bool:
     return each.fact in ("copy", "claim") and each.sync == "transaction"
 
 
-def removals(old: Design, new: Design) -> Iterator[Rewrite]:
-    """What takes away the items and fields that only structures of the new design write."""
+def removals(old: Design, new: Design, wanted: Callable[[str], bool]) -> Iterator[Rewrite]:
+    """What takes away the items and fields that only structures of the new design write, of those
+    that are `wanted` by name.
+    """
     known = {each.name for each in old.schema.follows}
     for maintainer in new.maintainers:
         follows = maintainer.follows
-        if follows.name in known:
+        if follows.name in known or not wanted(follows.name):
             continue
         if follows.fact == "claim" and not follows.marker:
             table = maintainer.source.__table__.schema

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Final
 
 from keyfold.errors import Pending, VerifyFailed
@@ -23,7 +22,6 @@ from keyfold.migrations.state import CopyFailure, StateStore
 from keyfold.migrations.table_scan import Scan, ScanPace
 from keyfold.migrations.table_shape import Say
 from keyfold.migrations.undo import UndoLog
-from keyfold.migrations.undo_client import NotingClient
 from keyfold.migrations.verify import Comparison, MigrationVerifier
 
 _SCANS: Final = 5
@@ -125,11 +123,8 @@ class ItemJobs:
         created = self.migration.created
         for step in [*self.migration.restores, *map(self._possible, self.migration.numbers)]:
             due = step.without_shared(created) if early else step
-            tables = {
-                self.backend.physical(name): name for name in step.design.tables.keys() - created
-            }
             if due.labels:
-                due.run(replace(self.backend, client=NotingClient(self.backend, self.log, tables)))
+                due.run(self.backend)
 
     def _possible(self, numbers: Restore) -> Restore:
         """Those between tables that are there: the others are left to the plan that makes them."""

@@ -73,6 +73,8 @@ class Migration:
     description: str = ""
     between: tuple[Design, Design] | None = None
     """The designs before and after, where structures differ: a rollback restores the old ones."""
+    is_part: bool = False
+    """One of several plans between these designs: it restores only structures that it names."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", tuple(self._flat(self.steps)))
@@ -234,6 +236,11 @@ class Migration:
         tables.update({route.source: "new" for route in self.routes("new")})
         tables.update({rewrite.table: "new" for rewrite in self.rewrites("backfill")})
         return tables
+
+    def restores_back(self, structure: str) -> bool:
+        """Whether a rollback makes a structure, by its name, as it was."""
+        named = (step.labels for step in (*self.restores, *self.numbers))
+        return not self.is_part or any(structure in labels for labels in named)
 
     def words(self) -> Iterator[str]:
         for step in self.steps:

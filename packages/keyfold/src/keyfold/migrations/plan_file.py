@@ -89,6 +89,7 @@ class _Plan:
             else {},
             self._text("description"),
             self._between,
+            "old" in self.given,
         )
 
     @property
@@ -115,8 +116,10 @@ class _Plan:
 
     @property
     def _between(self) -> tuple[Design, Design] | None:
-        """The two designs, if structures differ; a plan between declared designs is one of many."""
-        if "old" in self.given or not self.path.with_suffix(FROM).exists():
+        """The two designs, if structures differ."""
+        if "old" in self.given:
+            return self.old, self.new
+        if not self.path.with_suffix(FROM).exists():
             return None
         before, after = self.schema("old"), self.schema("new")
         return (self.old, self.new) if restructures(diff(before, after), before) else None

@@ -38,7 +38,7 @@ class Restoring:
         back = self.migration.routes("old")
         staying = [r for r in back if self._stays(r.source)]
         self._remove_new(staying, moved=True)
-        if self.migration.between is None:
+        if self.migration.between is None or self.migration.is_part:
             derived = [step.route for step in self.migration.steps if isinstance(step, Derive)]
             self._remove_new([r for r in derived if self._stays(r.target)], moved=False)
         rewrites = self.migration.rewrites("backfill")
@@ -64,11 +64,12 @@ class Restoring:
         scan.run_each(lambda item: self._restore_item(table, item, rewrites))
 
     def _restore_structures(self, old: Design, new: Design) -> None:
-        for removal in removals(old, new):
+        wanted = self.migration.restores_back
+        for removal in removals(old, new, wanted):
             if self._stays(removal.table) and self.backend.describe(removal.table) is not None:
                 self._remove(removal)
         touched = {route.source for route in self.migration.routes("new")}
-        if labels := find_outdated(old, new, touched):
+        if labels := tuple(filter(wanted, find_outdated(old, new, touched))):
             Restore(old, labels).run(self.backend)
 
     def _remove(self, removal: Rewrite) -> None:

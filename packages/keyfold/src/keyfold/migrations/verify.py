@@ -116,7 +116,7 @@ class MigrationVerifier:
         return self.result
 
     def _compare(self, table: str, items: Sequence[Item]) -> None:
-        expected: list[tuple[Item, Item, dict[Address, Output]]] = []
+        expected: list[tuple[Item, dict[Address, Output]]] = []
         for item in items:
             key = self.direction.key_of(table, item)
             if table in self.dropped and not self.direction.accounts_for(table, item):
@@ -132,15 +132,13 @@ class MigrationVerifier:
                     self._suspects[table, key_text(key)] = (table, key)
                     self.result.compared += 1
             elif outputs or self._is_rewritten(table):
-                expected.append((item, key, outputs))
+                expected.append((key, outputs))
         found = self.copier.writes.items_at(
-            [address for _, _, outputs in expected for address in outputs]
+            [address for _, outputs in expected for address in outputs]
         )
-        self._note_shared(
-            self.direction, table, [(key, outputs) for _, key, outputs in expected], found
-        )
+        self._note_shared(self.direction, table, expected, found)
         with self._lock:
-            for item, key, outputs in expected:
+            for key, outputs in expected:
                 self.result.compared += 1
                 if all(output.stands(found.get(a)) for a, output in outputs.items()):
                     self.result.equal += 1
