@@ -210,6 +210,61 @@ patterns:
   Booking by place: {query: Booking, index: By, where: "BPK = P#{place:lower}"}
 """
 
+CODES = """
+design: d
+entities:
+  Otp:
+    key: {PK: O#<otpId>, SK: O}
+    ttl: {attribute: ttl}
+    attributes: {otpId: id, ttl: timestamp epoch}
+patterns:
+  Code: {get: Otp, where: "PK = O#<otpId>, SK = O"}
+"""
+
+ALERTS = """
+design: d
+tables: {t: {key: [PK, SK], indexes: {By: {key: [BPK]}}}}
+entities:
+  Device:
+    key: {PK: D#<deviceId>, SK: LATEST}
+    attributes: {deviceId: id, name: string, at: timestamp iso}
+  AlertLog:
+    key: {PK: A#<alertLogId>, SK: A}
+    attributes: {alertLogId: id, deviceId: id -> Device, at: fixed timestamp iso}
+  Alert:
+    key: {PK: D#<deviceId>, SK: ALERT#<at>}
+    attributes:
+      {id: id, deviceId: id -> Device, deviceName: string, at: fixed timestamp iso, seen: boolean}
+patterns:
+  Alerts: {query: Alert, where: "PK = D#<deviceId>, SK begins_with ALERT#", limit: 9}
+  All: {scan: Device, index: By, limit: 9}
+operations:
+  report: {does: [put Device]}
+  saw: {does: ["update Alert (seen) guarded"]}
+"""
+
+SEARCHES = """
+design: d
+entities:
+  Device: {key: {PK: DEVICE, SK: D#<deviceId>}, attributes: {deviceId: id, name: string}}
+patterns:
+  Search: {query: Device, where: PK = DEVICE, filter: 'contains(name, :text)', limit: 9}
+"""
+
+SUMMARIES = """
+design: d
+tables: {t: {key: [PK, SK], indexes: {By: {key: [BPK]}}}}
+entities:
+  Lot:
+    key: {PK: L#<lotId>, SK: L}
+    attributes: {lotId: id, name: string}
+    indexes: {By: {BPK: N#<name>}}
+  Summary: {key: {PK: S#<name>, SK: S}, attributes: {name: string}}
+patterns:
+  Lots: {query: Lot, index: By, where: BPK = N#<name>, limit: 9}
+operations: {sum up: {does: [put Summary], reads: [Lots]}}
+"""
+
 
 def puts(name: str, effect: str) -> str:
     return PUTS.replace("NAME", name).replace("EFFECT", effect)
@@ -220,6 +275,38 @@ def visits(key: str, bound: str = "iso") -> str:
 
 
 KINDS = {
+    "a code that is found after it expired": Kind(
+        "Q12", "question", CODES, "get: Otp", "filter: 'ttl > :now', get: Otp"
+    ),
+    "an older state that replaces a newer one": Kind(
+        "W2", "question", ALERTS, "put Device", "put Device guarded"
+    ),
+    "an id that no key holds": Kind("W11", "question", ALERTS, "ALERT#<at>}", "ALERT#<at>#<id>}"),
+    "a name beside an id": Kind(
+        "W4", "question", ALERTS, "deviceName: string", "deviceName: fixed string"
+    ),
+    "a log without a time in its key": Kind(
+        "W8", "question", ALERTS.replace("AlertLog:", "AuditLog:"), "AuditLog:", "Audience:"
+    ),
+    "a text that is looked for in all items": Kind(
+        "Q14", "question", SEARCHES, "name: string}}", "name: string}, per_partition: 50}"
+    ),
+    "a sum of what an index lists": Kind("X14", "question", SUMMARIES, ", reads: [Lots]", ""),
+    "a map of users": Kind("W6", "question", one("users: map"), "users: map", "users: map max 20"),
+    "a phone number that only an index finds": Kind(
+        "X5",
+        "question",
+        LOOKUP.replace("sku", "phoneNumber"),
+        "phoneNumber: fixed string}",
+        "phoneNumber: fixed string}\n    uniques: [{fields: [phoneNumber]}]",
+    ),
+    "a number that a day does not order": Kind(
+        "K8",
+        "warning",
+        visits("{at:%Y-%m-%d}#<n>").replace("visitId: id", "n: number"),
+        "{at:%Y-%m-%d}",
+        "{at:iso}",
+    ),
     "two measures of one day": Kind("K7", "question", DATED, "kind: string, ", ""),
     "a time alone as the key": Kind("K7", "warning", TIMED, "SK: P}", "SK: P#<name>}"),
     "a time behind an id": Kind(

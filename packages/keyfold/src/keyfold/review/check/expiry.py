@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from keyfold.design.condition import fields_of
 from keyfold.design.schema import AttributeSchema, EntitySchema, PatternSchema, TableSchema
 from keyfold.review.check.domains import ENTITIES
-from keyfold.review.check.field_facts import DEADLINE, REMOVAL, field_facts
+from keyfold.review.check.field_facts import DEADLINE, REMOVAL, field_facts, mentions
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Found, hit, rule
 
+MONTH = 30
+"""Days from which on a time to live says how long something is kept, not how long it is valid."""
 _TEXT = ("string", "id", "date")
 
 
@@ -20,12 +22,18 @@ def ttl_as_logic(facts: Reach, entity: EntitySchema) -> Iterator[Found]:
         return
     stamps = [entity.ttl.attribute, *(a.name for a in entity.attributes)]
     deadlines = [name for name in dict.fromkeys(stamps) if DEADLINE.search(name)]
-    if REMOVAL.search(entity.ttl.attribute):
-        deadlines.insert(0, entity.ttl.attribute)
+    removed, valid = REMOVAL.search(entity.ttl.attribute), mentions(entity.name, "valid")
+    said = True if deadlines or removed else None
+    if removed or valid:
+        deadlines.insert(0 if removed else len(deadlines), entity.ttl.attribute)
+    elif entity.key and any(facts.is_moment(entity, slot) for slot in entity.key.slots):
+        return  # History is over some day, and never invalid.
+    elif (entity.ttl.days or 0) >= MONTH:
+        said = None
     for pattern in facts.schema.patterns if deadlines else ():
         compared = {entity.ttl.attribute, *deadlines} & {*fields_of(pattern.filter)}
         if entity.name in pattern.entities and not compared and not _only_keys(entity, pattern):
-            yield hit(pattern=pattern, deadline=deadlines[0])
+            yield hit(said=said, pattern=pattern, deadline=deadlines[0])
 
 
 def _only_keys(entity: EntitySchema, pattern: PatternSchema) -> bool:

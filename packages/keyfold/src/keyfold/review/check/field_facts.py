@@ -28,7 +28,7 @@ WORDS: dict[str, frozenset[str]] = {
         "created": "created inserted added ingested received registered occurred published sent",
         "expires": "expir expires expiry expiration expire ttl until deadline delete purge remove",
         "span": "duration lifetime seconds minutes hours days period interval age timeout lease",
-        "document": "document html markdown transcript base64 blob pdf",
+        "document": "document html markdown transcript base64 blob pdf json",
         "content": "body content text data payload",
         "paper": "document file attachment page template report export snapshot article email",
         "bulk": "file attachment image photo picture thumbnail video audio pdf upload blob "
@@ -36,7 +36,8 @@ WORDS: dict[str, frozenset[str]] = {
         "pile": "comments events followers history likes log logs members messages notifications "
         "orders posts reactions replies transactions views voters participants attendees "
         "subscribers readers viewers guests points entries records results readings measurements "
-        "attempts versions revisions activities performance",
+        "attempts versions revisions activities performance users people recipients contacts "
+        "friends invitees admins administrators collaborators",
         "event": "order payment purchase booking appointment transaction invoice reservation claim "
         "donation ticket visit rental loan shipment delivery",
         "spread": "shard bucket",
@@ -47,6 +48,10 @@ WORDS: dict[str, frozenset[str]] = {
         "auction channel topic broadcast symbol ticker clinic school shop store merchant",
         "passing": "token otp nonce idempotency dedupe deduplication lock lease webhook "
         "connection challenge verification",
+        "valid": "otp token code session invite invitation reservation suspension ban lock lease "
+        "challenge verification grant link coupon",
+        "record": "log logs audit trail history",
+        "newest": "latest current newest",
         "copied": "feed inbox timeline notification newsfeed",
     }.items()
 }
@@ -60,7 +65,7 @@ EXPIRES = re.compile(r"expir(es|ed|y|ation)", re.I)
 REMOVAL = re.compile(r"delete|remove", re.I)
 """Names of times from which on an item counts as deleted, if they are its time to live."""
 NAMES_ONE = re.compile(
-    r"e-?mail|user_?name|nick_?name|handle|login|slug|phone|sku|isbn|iban|vin|subdomain|"
+    r"e-?mail(_?address)?|user_?name|nick_?name|handle|login|slug|(phone|mobile)(_?number)?|sku|isbn|iban|vin|subdomain|"
     r"(serial|licen[cs]e|passport|account|vat|tax)_?(number|no|plate)|"
     r"(\w*_)?(reference|hash|digest|fingerprint)|\w*(Reference|Hash|Digest|Fingerprint)",
     re.I,

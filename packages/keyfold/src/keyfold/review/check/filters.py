@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyfold.design.condition import fields_of
-from keyfold_engine.expressions.ast import And, Between, Compare, Condition, In, Or, Path
+from keyfold_engine.expressions.ast import And, Between, Compare, Condition, Function, In, Or, Path
 
 
 def equal_fields(condition: Condition | None) -> list[str]:
@@ -12,6 +12,16 @@ def equal_fields(condition: Condition | None) -> list[str]:
         case And(terms):
             return [field for term in terms for field in equal_fields(term)]
         case Compare("=", Path(), _) | In():
+            return sorted(fields_of(condition))
+    return []
+
+
+def searched_fields(condition: Condition | None) -> list[str]:
+    """The fields in which a condition looks for a text: no key serves these."""
+    match condition:
+        case And(terms) | Or(terms):
+            return sorted({field for term in terms for field in searched_fields(term)})
+        case Function("contains", _):
             return sorted(fields_of(condition))
     return []
 

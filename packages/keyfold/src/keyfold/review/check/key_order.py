@@ -72,6 +72,7 @@ def _is_reference(facts: Reach, entity: EntitySchema, mine: KeyTemplates) -> boo
     others = (e.key for e in facts.entities_of(entity.table) if e is not entity and e.key)
     return any(
         key.sort == mine.sort
+        and key.partition.fields
         and key.partition != mine.partition
         and {*key.fields} <= {*mine.fields}
         for key in others
@@ -107,7 +108,8 @@ def timestamp_unsortable(
         if attribute is None or slot.field in numbers or slot.format.sortable or attribute.stored:
             continue
         case = _unsorted(attribute)
-        if case:
+        before = slots(key.sort)[: slots(key.sort).index(slot)]
+        if case and not any(facts.is_moment(entity, each) for each in before):
             said = case != "amount" or _is_read_in_order(facts, entity, slot.field) or None
             yield hit(case, said=said, slot=slot, field=slot.field)
 

@@ -62,10 +62,10 @@ def _unwritten_partitions(facts: Reach, pattern: PatternSchema, where: str) -> I
     asked = [f"`{pattern.partition}`"]
     if pattern.condition.template:
         asked.append(f"`{condition_words(pattern)}`")
-    for name in pattern.entities:
-        entity = facts.schema.by_entity.get(name)
-        if entity and name not in reached and (entity.key is not None or pattern.index):
-            yield hit("entity", entity=entity, where=where, asked=asked)
+    named = [one for one in facts.schema.entities if one.name in pattern.entities]
+    lost = [e for e in named if e.name not in reached and (e.key is not None or pattern.index)]
+    if lost:
+        yield hit("entity", lost=lost, where=where, asked=asked)
     for shape in (pattern.partition, *pattern.other_partitions):
         if shape is None or not pattern.other_partitions or pattern.at_once:
             continue

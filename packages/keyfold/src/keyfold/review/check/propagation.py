@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from keyfold.design.schema import AttributeSchema, EntitySchema, OperationSchema
 from keyfold.review.check.domains import DELETES, ENTITIES
-from keyfold.review.check.field_facts import field_facts, means, words_of
+from keyfold.review.check.field_facts import field_facts, means, mentions, words_of
 from keyfold.review.check.reach import Reach
 from keyfold.review.check.rule import Found, hit, rule
 
@@ -20,13 +20,19 @@ def propagation_missing(facts: Reach, entity: EntitySchema) -> Iterator[Found]:
     if totals and facts.copy(entity) is None and not facts.schema.enforced:
         yield hit("total", totals=totals)
     declared = facts.copy(entity) is not None
+    past = facts.schema.enforced or mentions(entity.name, "record")
+    named = {} if declared or past else _named_copies(facts, entity)
+    for owner, held in named.items():
+        yield hit("held", source=facts.schema.by_entity[owner], stale=held)
+    second_hand = {field for held in named.values() for field in held}
     for source, copied in _copies(facts, entity):
         if not copied and declared and not _is_written_with(facts, entity, source):
             yield hit("unnamed", source=source)
         stale = [
             field
             for field in copied
-            if facts.changes(source, field)
+            if field not in second_hand
+            and facts.changes(source, field)
             and not _is_snapshot(facts, entity, field)
             and not _is_propagated(facts, entity, source, field)
         ]
@@ -100,6 +106,25 @@ def _copies(facts: Reach, entity: EntitySchema) -> Iterator[tuple[EntitySchema, 
         elif _points_to(facts, entity, other):
             own = tuple(f for f in shared if not _OWN.fullmatch(f) and not _in_key(other, f))
             yield other, own
+
+
+def _named_copies(facts: Reach, entity: EntitySchema) -> dict[str, list[str]]:
+    """Fields that are called as those of what an id refers to: `studentName` by `studentId`."""
+    found: dict[str, list[str]] = {}
+    for id_ in entity.attributes:
+        source = facts.schema.by_entity.get(id_.refers)
+        if source is None or source is entity:
+            continue
+        theirs = {words_of(field): field for field in source.by_field}
+        for held in entity.attributes:
+            said = words_of(held.field)
+            stems = (words_of(id_.field)[:-1], words_of(source.name))
+            rests = (said[len(stem) :] for stem in stems if stem and said[: len(stem)] == stem)
+            origin = next((theirs[rest] for rest in rests if rest in theirs), None)
+            written = any(held.field in e.fields for _, e in facts.writes(entity.name, "update"))
+            if origin and held.mutable and not written and facts.changes(source, origin):
+                found.setdefault(source.name, []).append(held.field)
+    return found
 
 
 def _in_key(entity: EntitySchema, field: str) -> bool:

@@ -62,6 +62,8 @@ def partition_unscoped(facts: Reach, pattern: PatternSchema) -> Found | None:
         return None
     if pattern.table not in facts.schema.by_table or pattern.kind in ("get", "scan"):
         return None
+    if not {a.entity.name for a in facts.reached(pattern)} & {*pattern.entities}:
+        return None  # Q10 says that it never returns what it asks for.
     there = facts.appearances(pattern.table, pattern.index)
     own = (a.key for a in there if a.entity.name in pattern.entities[:1])
     first = next(own, None)

@@ -8,7 +8,7 @@ from keyfold.design.schema import EntitySchema, PatternSchema
 from keyfold.design.template import Literal, Template
 from keyfold.review.check.domains import PATTERNS
 from keyfold.review.check.example import wanted_entries
-from keyfold.review.check.filters import equal_fields, ranged_fields
+from keyfold.review.check.filters import equal_fields, ranged_fields, searched_fields
 from keyfold.review.check.patterns import condition_words
 from keyfold.review.check.reach import RANGES, Reach, slots
 from keyfold.review.check.rule import Found, hit, rule
@@ -85,14 +85,17 @@ def filter_instead_of_key(facts: Reach, pattern: PatternSchema) -> Found | None:
         [f for f in fields if f != marker and not _is_ttl(facts, pattern, f)]
         for fields in (equal_fields(pattern.filter), ranged_fields(pattern.filter))
     )
+    searched = searched_fields(pattern.filter)
+    few = facts.most(pattern)
+    small = few is not None and few <= SMALL
+    if searched and not equal and pattern.partition.is_literal:
+        return None if small else hit("text", said=None, fields=searched)
     # A key can serve only one of two ranges, and it does.
     if not equal and (not ranged or pattern.condition.operator in RANGES):
         return None
-    few = facts.most(pattern)
     sorted_by = ranged and any(ranged[0] in one.key.fields for one in facts.reached(pattern))
     case = "equal" if equal else "sorted" if sorted_by else "ranged"
-    asked = few is not None and few <= SMALL
-    return hit(case, said=None if asked else True, fields=equal or ranged)
+    return hit(case, said=None if small else True, fields=equal or ranged)
 
 
 def _is_ttl(facts: Reach, pattern: PatternSchema, field: str) -> bool:

@@ -109,8 +109,14 @@ def _is_marked(facts: Reach, entity: EntitySchema, fields: tuple[str, ...]) -> b
     """Whether an item keyed by these fields, or a unique, enforces uniqueness."""
     if any(set(unique.fields) <= set(fields) and unique.by != "index" for unique in entity.uniques):
         return True
-    others = (other for other in facts.schema.entities if other is not entity and other.key)
-    return any(other.key and set(other.key.fields) == set(fields) for other in others)
+    own = set(entity.key.fields) if entity.key else set()
+    return any(
+        other is not entity
+        and other.key is not None
+        and set(other.key.fields) == set(fields)
+        and (not other.by_field or own <= {*other.by_field} or entity.name in facts.referred(other))
+        for other in facts.schema.entities
+    )
 
 
 @rule("X6", ENTITIES)
@@ -135,5 +141,10 @@ def _is_direct(facts: Reach, entity: EntitySchema, pattern: PatternSchema) -> bo
 
 @rule("X14", OPERATIONS)
 def integrity_via_index(facts: Reach, operation: OperationSchema) -> Iterator[Found]:
-    read = (facts.schema.by_pattern.get(name) for name in operation.reads)
-    yield from (hit(pattern=pattern) for pattern in read if pattern and pattern.index)
+    ends = any(e.guarded or e.action in ("create", "delete") for e in operation.effects)
+    written = {effect.entity for effect in operation.effects}
+    for name in operation.reads:
+        pattern = facts.schema.by_pattern.get(name)
+        if pattern and pattern.index:
+            decides = ends or written & {*pattern.entities}
+            yield hit(said=True if decides else None, pattern=pattern)

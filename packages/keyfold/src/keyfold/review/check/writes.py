@@ -76,6 +76,8 @@ def update_unguarded(facts: Reach, operation: OperationSchema, effect: Effect) -
         return
     if effect.action == "put" and words_of(operation.name)[0] in CHANGES:
         yield hit("whole", said=effect.guarded)
+    elif effect.action == "put" and _is_newest(facts, effect.entity):
+        yield hit("late")
     if effect.action == "update":
         yield hit("part", said=effect.guarded)
         entity = facts.schema.by_entity.get(effect.entity)
@@ -87,6 +89,16 @@ def update_unguarded(facts: Reach, operation: OperationSchema, effect: Effect) -
         ]
         if sums and not facts.schema.enforced:
             yield hit("sum", sums=sums)
+
+
+def _is_newest(facts: Reach, name: str) -> bool:
+    """Whether an item holds the newest state of something, by its name or its key."""
+    entity = facts.schema.by_entity.get(name)
+    if entity is None or entity.key is None or facts.schema.enforced:
+        return False
+    dated = any(field_facts(entity, each).time == "moment" for each in entity.by_field)
+    key = f"{entity.name} {entity.key.partition.text} {entity.key.sort or ''}"
+    return dated and mentions(key, "newest")
 
 
 def _is_whole_list(entity: EntitySchema | None, field: str) -> bool:
@@ -114,6 +126,10 @@ def no_retention(facts: Reach, entity: EntitySchema) -> Found | None:
         sort = entity.key.sort if entity.key else None
         moments = (s.field for s in (slots(sort) if sort else ()) if facts.is_moment(entity, s))
         return hit("growing", moment=next(moments))
+    if entity.ttl is None and mentions(entity.name, "record") and not facts.is_edited(entity):
+        stamps = (a for a in entity.attributes if field_facts(entity, a.field).time == "moment")
+        if (stamp := next(stamps, None)) and entity.per_partition is None:
+            return hit("growing", moment=stamp.field)
     made = facts.writes(entity.name, "create", "put")
     passing = mentions(entity.name, "passing") or mentions(entity.table, "passing")
     kept = facts.is_deleted(entity) or entity.per_partition is not None
@@ -191,6 +207,8 @@ def write_needs_index_read(
     if effect.each:  # Many are found by something that they share.
         given = () if via else _given_in_vain(facts, operation, effect)
         return hit("each", given=given) if given else None
+    if not via and (own := _unlisted_id(facts, operation, effect)):
+        return hit("own", own=own)
     what = f"its key in {via}" if via else f"{', '.join(missing)} of its key"
     return hit("one", what=what) if via or missing else None
 
@@ -207,6 +225,19 @@ def _given_in_vain(facts: Reach, operation: OperationSchema, effect: Effect) -> 
     given = tuple(name for name in operation.parameters if name in entity.by_field)
     listed = any({*key.partition.fields} <= {*given} for _, key, _ in keys_of(entity))
     return () if listed else given
+
+
+def _unlisted_id(facts: Reach, operation: OperationSchema, effect: Effect) -> str:
+    """The id of an item that a write changes, where the item's keys hold a time and not the id."""
+    entity = facts.schema.by_entity.get(effect.entity)
+    if entity is None or entity.key is None or operation.parameters or facts.schema.enforced:
+        return ""
+    timed = any(facts.is_moment(entity, slot) for slot in entity.key.slots)
+    if not timed or effect.action not in ("update", "delete"):
+        return ""
+    keyed = {field for _, key, _ in keys_of(entity) for field in key.fields}
+    own = (a.field for a in entity.attributes if a.type == "id" and is_own_id(entity, a.field))
+    return next((field for field in own if field not in keyed), "")
 
 
 def _missing(facts: Reach, operation: OperationSchema, effect: Effect) -> list[str]:
