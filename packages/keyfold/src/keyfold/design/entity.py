@@ -159,6 +159,14 @@ def _declarations(cls: type) -> list[Declared]:
 
 
 def _check_attributes(cls: type[Entity]) -> None:
+    for name in cls.model_fields:
+        if hasattr(Entity, name) and name.startswith(("ref", "model_")):
+            raise DeclarationError(
+                codes.NAME_TAKEN,
+                f"the field {name} hides {name} of Entity, which keyfold calls.",
+                place=f"{caller()} {cls.__name__}.{name}",
+                suggestion=f"Give it another name, as {name}_: Annotated[..., Name({name!r})].",
+            )
     for name, value in vars(cls).items():
         if isinstance(value, FieldMarker):
             marker = type(value).__name__

@@ -116,7 +116,7 @@ def _read_named(value: Node | None, read: Callable[[str, Node], _T]) -> tuple[_T
         return ()
     # A block mapping starts below its name; report the name's position.
     return tuple(
-        replace(read(name.text("a name"), inner), place=name.place)
+        replace(read(name.filled("a name"), inner), place=name.place)
         for name, inner in value.items("names with their fields")
     )
 
@@ -319,7 +319,7 @@ def _where(value: Node, table: TableSchema, index: str | None) -> dict[str, Any]
 def _attributes(value: Node) -> tuple[AttributeSchema, ...]:
     found = []
     for name, inner in value.items("attributes with their types"):
-        field = name.text("an attribute")
+        field = name.filled("an attribute")
         if inner.is_nothing:
             name.refuse(
                 f"{field} has no type; write {field}: string. Inside braces, quote a type that "

@@ -58,12 +58,15 @@ class Node:
             self.refuse(f"expected {what}, found {self.kind}")
         return str(self.node.value)
 
+    def filled(self, what: str) -> str:
+        """A scalar as written, which is not empty."""
+        return self.text(what) or self.refuse(f"expected {what}, found empty text")
+
     def name(self, what: str) -> str:
         """A word: not empty, and not something YAML reads as a number or a boolean."""
-        word = self.text(what)
-        if not word or self.is_value:
-            self.refuse(f"expected {what}, found {self.kind if word else 'empty text'}")
-        return word
+        if self.is_value:
+            self.refuse(f"expected {what}, found {self.kind}")
+        return self.filled(what)
 
     def scalar(self, what: str) -> Any:
         """A scalar with the type that YAML gives it."""

@@ -58,6 +58,7 @@ TABLES = {
 }
 ENTITIES = {
     "class A(Entity, tabel=table): ...": "has unknown options: tabel",
+    "class A(Entity, table=table):\n  ref: str\n  key = Key('A#{ref}')": "ref hides ref of Entity",
     "class A(Entity, table='Items'):\n  a: Id": "table='Items', which is not a table",
     "class A(Entity, table=table):\n  a: Id | None = None\n  key = Key('A#{a}', 'A')": (
         "K2 .*primary key uses a, which may be missing"

@@ -80,6 +80,11 @@ def test_lines_that_are_missing_or_twice_are_refused_with_their_place(data: st.D
         ("patterns:\n  p: {query: A, retruns: [B]}\n", "d.yaml:3:17: a pattern has no field"),
         ("operations:\n  o: {does: [create A gaurded]}\n", "d.yaml:3:14: 'create A gaurded' is"),
         ("stated: [6]\n", "d.yaml:2:9: expected figures by what they are about, found a list"),
+        (
+            "entities:\n  A:\n    attributes: {'': string}\n",
+            "d.yaml:4:18: expected an attribute, found empty",
+        ),
+        ("patterns:\n  '': {query: A}\n", "d.yaml:3:3: expected a name, found empty text"),
     ],
 )
 def test_new_words_are_refused_where_they_are_wrong(text: str, expected: str) -> None:

@@ -39,7 +39,10 @@ TYPES = (
     "any", "binary", "binary_set", "boolean", "date", "decimal", "duration", "id", "list", "map",
     "model", "number", "number_set", "signed_url", "string", "string_set", "timestamp",
 )  # fmt: skip
-FIELDS = ("name", "made_at", "roomId", "count", "Key", "from", "user-id", "query", "at", "type")
+FIELDS = (
+    "name", "made_at", "roomId", "count", "Key", "from", "user-id", "query", "at", "type",
+    "ref", "copy", "model_config", "model_dump",
+)  # fmt: skip
 READS = {
     "string": ("number", "binary"),
     "number": ("string",),

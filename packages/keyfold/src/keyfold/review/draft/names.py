@@ -7,7 +7,7 @@ import keyword
 import re
 from functools import cache
 
-from keyfold import literals
+from keyfold import Entity, literals
 
 WIDTH = 100
 STANDARD = {
@@ -21,7 +21,7 @@ STANDARD = {
     "BaseModel": "from pydantic import BaseModel",
 }
 """What a declaration needs besides keyfold, with its import."""
-OF_CLASSES = ("key", "self")
+OF_CLASSES = frozenset({"key", "self", *dir(Entity)})
 """What an entity's class uses itself."""
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 
@@ -37,7 +37,7 @@ def words(name: str) -> list[str]:
 def field(name: str) -> str:
     """A Python name for a field, function or variable."""
     made = "_".join(words(name))
-    if made[0].isdigit():
+    if made[0].isdigit() or made.startswith(("model_dump", "model_validate")):
         made = f"n{made}"
     return f"{made}_" if keyword.iskeyword(made) or made in OF_CLASSES else made
 
