@@ -1,14 +1,17 @@
-"""Objects declared in an entity's class body, which attach themselves to the entity, and calls that
-declare something.
+"""Declarations: objects in an entity's class body, calls that declare something, and refusals.
+
+A refusal says what is wrong, where it stands, and what to do about it.
 """
 
 from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from keyfold.design import codes
 from keyfold.design.source import caller
@@ -18,6 +21,37 @@ if TYPE_CHECKING:
     from keyfold.design.entity import Entity
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+_place: ContextVar[str] = ContextVar("keyfold_declared_at", default="")
+
+
+def current_place() -> str:
+    """Where the declaration that is being read stands; else the line that calls keyfold."""
+    return _place.get() or str(caller())
+
+
+@contextmanager
+def declared_at(place: object, name: str = "") -> Iterator[None]:
+    """Refusals in this block name the place, and what is declared there."""
+    token = _place.set(f"{place} {name}".strip())
+    try:
+        yield
+    finally:
+        _place.reset(token)
+
+
+def part(name: str) -> AbstractContextManager[None]:
+    """Refusals in this block name a part of what is declared."""
+    return declared_at(f"{current_place()}.{name}")
+
+
+def refuse(
+    code: str, message: str, suggestion: str = "", *, fix: tuple[str, str] | None = None
+) -> NoReturn:
+    """Refuse the declaration; `fix` is a text of it and its replacement."""
+    place = current_place()
+    raise DeclarationError(code, message, place=place, suggestion=suggestion, fix=fix) from None
 
 
 class Declared(ABC):
@@ -47,12 +81,9 @@ def declaring(what: str, example: str) -> Callable[[F], F]:
                 signature.bind(*args, **kwargs)
             except TypeError as problem:
                 taken = [name for name in signature.parameters if name != "self"]
-                raise DeclarationError(
-                    codes.CALL_REFUSED,
-                    f"{what}: {problem}; it takes {', '.join(taken)}.",
-                    place=str(caller()),
-                    suggestion=example,
-                ) from None
+                refuse(
+                    codes.CALL_REFUSED, f"{what}: {problem}; it takes {', '.join(taken)}.", example
+                )
             return method(*args, **kwargs)
 
         return cast("F", call)

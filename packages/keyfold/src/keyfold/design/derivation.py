@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from pydantic import BaseModel
 
+from keyfold.design.declaration import refuse
 from keyfold.design.field_kind import read_kind, unwrap
 from keyfold.design.fields import FieldSpec
 from keyfold.design.template import Slot
-from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
@@ -41,47 +41,44 @@ class Derivation:
         return {**values, self.name: self.function(values)}
 
 
-def derivation(entity: type[Entity], slot: Slot, place: str) -> Derivation | None:
+def derivation(entity: type[Entity], slot: Slot) -> Derivation | None:
     """The derivation behind a key slot that is not a field of the entity, or None."""
     if slot.path:
-        return _nested_derivation(entity, slot, place)
+        return _nested_derivation(entity, slot)
     found = _Computed.of(entity, slot.field)
-    return None if found is None else found.derivation(place)
+    return None if found is None else found.derivation()
 
 
-def _nested_derivation(entity: type[Entity], slot: Slot, place: str) -> Derivation | None:
+def _nested_derivation(entity: type[Entity], slot: Slot) -> Derivation | None:
     root, *path = slot.path.split(".")
     if root not in entity.__spec__.fields:
         return None
     if slot.field in entity.model_fields:
-        raise DeclarationError(
+        refuse(
             "K1",
             f"the key holds {slot.path}, which is given as {slot.field}, and {entity.__name__} has "
             "a field of that name.",
-            place=place,
-            suggestion="Give one of them another name.",
+            "Give one of them another name.",
         )
     annotation, _, optional = unwrap(entity.model_fields[root].annotation)
     walked = root
     for name in path:
         is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
         if not is_model or name not in annotation.model_fields:
-            raise DeclarationError(
+            refuse(
                 "K1",
                 f"the key holds {slot.path}, and {walked} has no field {name!r}.",
-                place=place,
-                suggestion="Name a field of a Pydantic model, as {address.city}.",
+                "Name a field of a Pydantic model, as {address.city}.",
             )
         annotation, _, missing = unwrap(annotation.model_fields[name].annotation)
         walked = f"{walked}.{name}"
         if missing:
-            raise DeclarationError(
+            refuse(
                 "K3",
                 f"the key holds {slot.path}, and {walked} may be missing.",
-                place=place,
-                suggestion="Make it required in its model; the model itself may be optional.",
+                "Make it required in its model; the model itself may be optional.",
             )
-    kind, values, enum = read_kind(annotation, place)
+    kind, values, enum = read_kind(annotation)
     field = FieldSpec(slot.field, slot.path, kind, optional, values=values, enum=enum)
 
     def value(values: Mapping[str, Any]) -> Any:
@@ -115,16 +112,15 @@ class _Computed:
             return _Computed(entity, name, getter, computed.return_type)
         return _Computed(entity, name, getter, get_type_hints(getter).get("return"))
 
-    def derivation(self, place: str) -> Derivation:
+    def derivation(self) -> Derivation:
         annotation, _, optional = unwrap(self.returns)
         if optional or annotation is None:
-            raise DeclarationError(
+            refuse(
                 "K3",
                 f"the key holds {self.name}, which is computed and may be missing.",
-                place=place,
-                suggestion="Annotate its type, as def domain(self) -> str.",
+                "Annotate its type, as def domain(self) -> str.",
             )
-        kind, values, enum = read_kind(annotation, place)
+        kind, values, enum = read_kind(annotation)
         field = FieldSpec(self.name, self.name, kind, False, values=values, enum=enum)
         used = set(_names(self.entity, self.getter, {self.name}))
         fields = set(self.entity.__spec__.fields)

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from keyfold.design import codes, schema
-from keyfold.design.declaration import declaring
+from keyfold.design.declaration import current_place, declared_at, declaring, refuse
 from keyfold.design.pattern import Pattern
 from keyfold.design.processor import KINDS, ChangeKind, Processor
 from keyfold.design.read import Read
 from keyfold.design.redeclaration import forget, is_interactive
 from keyfold.design.source import caller
 from keyfold.design.table import Table, check_table
-from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
@@ -31,14 +30,10 @@ class EntitiesByName(dict[str, "type[Entity]"]):
         self._design = design
 
     def __missing__(self, name: str) -> type[Entity]:
-        raise self.unknown(name, str(caller()))
-
-    def unknown(self, name: str, place: str = "") -> DeclarationError:
-        return DeclarationError(
+        refuse(
             codes.UNKNOWN_REFERENCE,
             f"the design {self._design} has no entity {name!r}.",
-            place=place,
-            suggestion=f"Declared: {', '.join(self) or 'none'}.",
+            f"Declared: {', '.join(self) or 'none'}.",
         )
 
 
@@ -57,7 +52,7 @@ class Declarations:
         """What follows from the declarations; emptied when a structure comes or goes."""
         self.processors: list[Processor] = []
         """User-written stream processors."""
-        self.resolvers: list[Callable[[], None]] = []
+        self.resolvers: list[Callable[[], object]] = []
 
     @declaring(
         "a table", 'Write design.table("Shop", indexes=[Index("GSI1", "GSI1PK", "GSI1SK")]).'
@@ -82,17 +77,12 @@ class Declarations:
         """Declare a table. Attributes are stored in camelCase unless `naming="snake"`."""
         place = caller()
         if name in self.tables and not is_interactive():
-            raise DeclarationError(
-                codes.NAME_TAKEN,
-                f"the design {self.name} declares the table {name} twice.",
-                place=str(place),
-            )
+            refuse(codes.NAME_TAKEN, f"the design {self.name} declares the table {name} twice.")
         if naming not in ("camel", "snake"):
-            raise DeclarationError(
+            refuse(
                 codes.TABLE_REFUSED,
                 f"the table {name} has the naming {naming!r}.",
-                place=str(place),
-                suggestion='Use "camel" or "snake".',
+                'Use "camel" or "snake".',
             )
         declared = schema.TableSchema(
             name=name,
@@ -130,10 +120,9 @@ class Declarations:
         def declare(function: Callable[P, Read[T]]) -> Pattern[P, T]:
             pattern = Pattern(function, name=name, requests=requests, silence=silence)
             if pattern.name in self.patterns and not is_interactive():
-                raise DeclarationError(
+                refuse(
                     codes.NAME_TAKEN,
                     f"the design {self.name} declares the access pattern {pattern.name} twice.",
-                    place=str(pattern.place),
                 )
             self.patterns[pattern.name] = pattern
             return pattern
@@ -154,11 +143,10 @@ class Declarations:
         """
 
         if not hasattr(entity, "__spec__"):
-            raise DeclarationError(
+            refuse(
                 codes.UNKNOWN_REFERENCE,
                 f"a processor follows {entity!r}, which is not an entity with a table.",
-                place=str(caller()),
-                suggestion='Write @design.on(Order, "insert") above the function.',
+                'Write @design.on(Order, "insert") above the function.',
             )
 
         def declare(function: F) -> F:
@@ -168,10 +156,9 @@ class Declarations:
                 name or function.__name__, entity, wanted, function, seconds, place
             )
             if any(processor.name == other.name for other in self.processors):
-                raise DeclarationError(
+                refuse(
                     codes.NAME_TAKEN,
                     f"the design {self.name} declares the processor {processor.name} twice.",
-                    place=str(place),
                 )
             self.processors.append(processor)
             return function
@@ -185,10 +172,9 @@ class Declarations:
         if known is not None and known.__module__ == entity.__module__ and is_interactive():
             forget(self, known)
         elif known is not None:
-            raise DeclarationError(
+            refuse(
                 codes.NAME_TAKEN,
                 f"the design {self.name} declares the entity {entity.__name__} twice.",
-                place=str(spec.place),
             )
         shape = spec.key.templates
         begins = shape.partition.literal_prefix
@@ -198,21 +184,19 @@ class Declarations:
                 continue
             attribute = entity.__table__.schema.type_attribute
             if attribute and other.__spec__.type_name == spec.type_name:
-                raise DeclarationError(
+                refuse(
                     codes.NAME_TAKEN,
                     f"{entity.__name__} and {other.__name__} both store {spec.type_name!r} in "
                     f"{attribute}, so an item does not say which of them it is.",
-                    place=str(spec.place),
-                    suggestion="Give each its own type_name. Items without a type are recognised "
+                    "Give each its own type_name. Items without a type are recognised "
                     "by their keys.",
                 )
             if theirs.partition.literal_prefix == begins and _shape(theirs) == _shape(shape):
-                raise DeclarationError(
+                refuse(
                     "K4",
                     f"{entity.__name__} and {other.__name__} have the same key shape, {shape}: "
                     "their items can overwrite each other.",
-                    place=str(spec.place),
-                    suggestion="Give one of them its own prefix.",
+                    "Give one of them its own prefix.",
                 )
         self.entities[entity.__name__] = entity
         entity.__table__.entities.append(entity)
@@ -220,16 +204,15 @@ class Declarations:
     def maintain(self, maintainer: Any) -> None:
         """Called by declarations that maintain a structure."""
         if maintainer.sync not in ("transaction", "stream"):
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"{maintainer.label} has sync={maintainer.sync!r}.",
-                place=str(maintainer.source.__spec__.place),
-                suggestion='Use "transaction" (with the item) or "stream" (by the consumer).',
+                'Use "transaction" (with the item) or "stream" (by the consumer).',
             )
         self.maintainers.append(maintainer)
         self.worked_out.clear()
 
-    def drop(self, maintainers: list[Any], resolvers: list[Callable[[], None]]) -> None:
+    def drop(self, maintainers: list[Any], resolvers: list[Callable[[], object]]) -> None:
         """Stop maintaining these structures."""
         self.maintainers = [one for one in self.maintainers if one not in maintainers]
         self.resolvers = [one for one in self.resolvers if one not in resolvers]
@@ -244,19 +227,14 @@ class Declarations:
         found: list[Any] = self.worked_out[entity]
         return found
 
-    def when_complete(self, resolver: Callable[[], None]) -> None:
+    def when_complete(self, resolver: Callable[[], object]) -> None:
         """Run the function once all entities are declared, to resolve references by name."""
-        self.resolvers.append(resolver)
+        self.resolvers.append(declared_at(current_place())(resolver))
 
     def complete(self) -> None:
         """Resolve references between entities; unknown names raise here."""
         while self.resolvers:
             self.resolvers.pop(0)()
-
-    def entity(self, name: str, *, place: str = "") -> type[Entity]:
-        if name not in self.entities:
-            raise self.entities.unknown(name, place)
-        return self.entities[name]
 
     @property
     def schema(self) -> schema.Schema:

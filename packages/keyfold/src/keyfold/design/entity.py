@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from keyfold.design import codes, schema
 from keyfold.design.address import Ref
-from keyfold.design.declaration import Declared
+from keyfold.design.declaration import Declared, declared_at, part, refuse
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.field_kind import unwrap
 from keyfold.design.keys import Silences
@@ -21,7 +21,6 @@ from keyfold.design.placement import On
 from keyfold.design.signatures import Changeable
 from keyfold.design.source import caller
 from keyfold.design.table import Table
-from keyfold.errors import DeclarationError
 
 E = TypeVar("E", bound="Entity")
 P = ParamSpec("P")
@@ -65,11 +64,10 @@ class Entity(BaseModel):
         **options: Any,
     ) -> None:
         if options:
-            raise DeclarationError(
+            refuse(
                 codes.UNKNOWN_REFERENCE,
                 f"{cls.__name__} has unknown options: {', '.join(options)}.",
-                place=str(caller()),
-                suggestion="An entity takes table, type_name, per_partition, silence and "
+                "An entity takes table, type_name, per_partition, silence and "
                 "on_purpose; a pointer each, when, sync and overflow too.",
             )
         super().__init_subclass__()
@@ -88,37 +86,38 @@ class Entity(BaseModel):
         super().__pydantic_init_subclass__(**options)
         if table is None:
             return
-        if not isinstance(table, Table):
-            raise DeclarationError(
-                codes.UNKNOWN_REFERENCE,
-                f"{cls.__name__} has table={table!r}, which is not a table.",
-                place=str(caller()),
-                suggestion='Pass the result of design.table("...").',
-            )
-        _check_attributes(cls)
-        _refuse_serializers(cls)
-        cls.__table__ = table
-        spec = EntitySpec(cls, table, type_name or cls.__name__)
-        spec.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
-        spec.per_partition = per_partition
-        spec.intents = _intents(on_purpose or {}, cls.__name__, spec.place)
-        cls.__spec__ = spec
-        cls.__version_field__ = spec.version.name if spec.version else None
-        for declared in _declarations(cls):
-            _own(cls, declared).attach(cls)
-        if "key" not in spec.__dict__:
-            raise DeclarationError(
-                "K2",
-                f"{cls.__name__} has no key.",
-                place=str(spec.place),
-                suggestion='Declare one, as key = Key("ROOM#{room_id}", "ROOM").',
-            )
-        spec.settle()
-        table.design.register(cls)
-        for name, field in spec.fields.items():
-            for mark in field.marks:
-                if isinstance(mark, StructureMarker):
-                    mark.attach_field(cls, name)
+        with declared_at(caller(), cls.__name__):
+            if not isinstance(table, Table):
+                refuse(
+                    codes.UNKNOWN_REFERENCE,
+                    f"{cls.__name__} has table={table!r}, which is not a table.",
+                    'Pass the result of design.table("...").',
+                )
+            _check_attributes(cls)
+            _refuse_serializers(cls)
+            cls.__table__ = table
+            spec = EntitySpec(cls, table, type_name or cls.__name__)
+            spec.silences = tuple(schema.Silence(code, reason) for code, reason in silence)
+            spec.per_partition = per_partition
+            spec.intents = _intents(on_purpose or {}, cls.__name__)
+            cls.__spec__ = spec
+            cls.__version_field__ = spec.version.name if spec.version else None
+            for declared in _declarations(cls):
+                with declared_at(declared.place, f"{cls.__name__}.{declared.name}"):
+                    _own(cls, declared).attach(cls)
+            if "key" not in spec.__dict__:
+                refuse(
+                    "K2",
+                    f"{cls.__name__} has no key.",
+                    'Declare one, as key = Key("ROOM#{room_id}", "ROOM").',
+                )
+            spec.settle()
+            table.design.register(cls)
+            for name, field in spec.fields.items():
+                for mark in field.marks:
+                    if isinstance(mark, StructureMarker):
+                        with declared_at(spec.place, f"{cls.__name__}.{name}"):
+                            mark.attach_field(cls, name)
 
     if TYPE_CHECKING:
 
@@ -161,21 +160,21 @@ def _declarations(cls: type) -> list[Declared]:
 def _check_attributes(cls: type[Entity]) -> None:
     for name in cls.model_fields:
         if hasattr(Entity, name) and name.startswith(("ref", "model_")):
-            raise DeclarationError(
-                codes.NAME_TAKEN,
-                f"the field {name} hides {name} of Entity, which keyfold calls.",
-                place=f"{caller()} {cls.__name__}.{name}",
-                suggestion=f"Give it another name, as {name}_: Annotated[..., Name({name!r})].",
-            )
+            with part(name):
+                refuse(
+                    codes.NAME_TAKEN,
+                    f"the field {name} hides {name} of Entity, which keyfold calls.",
+                    f"Give it another name, as {name}_: Annotated[..., Name({name!r})].",
+                )
     for name, value in vars(cls).items():
         if isinstance(value, FieldMarker):
-            marker = type(value).__name__
-            raise DeclarationError(
-                codes.MARKER_MISUSED,
-                f"{name} = {marker}(...) marks no field.",
-                place=f"{caller()} {cls.__name__}.{name}",
-                suggestion=f"Give the field a type: {name}: Annotated[..., {marker}(...)].",
-            )
+            with part(name):
+                call = f"{type(value).__name__}(...)"
+                refuse(
+                    codes.MARKER_MISUSED,
+                    f"{name} = {call} marks no field.",
+                    f"Give the field a type: {name}: Annotated[..., {call}].",
+                )
 
 
 def _refuse_serializers(cls: type[Entity]) -> None:
@@ -184,11 +183,10 @@ def _refuse_serializers(cls: type[Entity]) -> None:
     """
     found = next(_serialized(TypeAdapter(cls).core_schema, cls.__name__, {}), None)
     if found is not None:
-        raise DeclarationError(
+        refuse(
             codes.TYPE_UNSUPPORTED,
             f"{found} has a serializer, which is not used when an item is stored.",
-            place=f"{caller()} {cls.__name__}",
-            suggestion="Say how it is stored: Annotated[..., Stored(Codec(...))].",
+            "Say how it is stored: Annotated[..., Stored(Codec(...))].",
         )
 
 
@@ -231,15 +229,12 @@ def _own(cls: type[Entity], declared: Declared) -> Declared:
     return own
 
 
-def _intents(
-    stated: Mapping[str, str], name: str, place: schema.Place
-) -> tuple[schema.Intent, ...]:
+def _intents(stated: Mapping[str, str], name: str) -> tuple[schema.Intent, ...]:
     for what, reason in stated.items():
         if what not in schema.INTENTS or not reason.strip():
-            raise DeclarationError(
+            refuse(
                 codes.UNKNOWN_REFERENCE,
                 f"{name}: on_purpose has {what!r}: {reason!r}.",
-                place=str(place),
-                suggestion=f"Give a reason for one of {', '.join(schema.INTENTS)}.",
+                f"Give a reason for one of {', '.join(schema.INTENTS)}.",
             )
     return tuple(schema.Intent(what, reason) for what, reason in stated.items())

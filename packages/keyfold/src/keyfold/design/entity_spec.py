@@ -20,6 +20,7 @@ from keyfold.design.codec import (
     compile_encoder,
     encoder,
 )
+from keyfold.design.declaration import part, refuse
 from keyfold.design.field_codec import CodecFailed
 from keyfold.design.fields import FieldSpec, read_fields
 from keyfold.design.home import Home
@@ -32,7 +33,6 @@ from keyfold.design.states import States
 from keyfold.design.table import Table
 from keyfold.design.validation import Validators, complaints, in_one_line, read_validators
 from keyfold.errors import (
-    DeclarationError,
     Undecodable,
     ValueRefused,
 )
@@ -55,9 +55,7 @@ class EntitySpec:
         self.table = table
         self.type_name = type_name
         self.place = caller()
-        self.fields: dict[str, FieldSpec] = read_fields(
-            entity, camel=table.camel, ttl=table.schema.ttl, place=f"{self.place} {self.name}"
-        )
+        self.fields = read_fields(entity, camel=table.camel, ttl=table.schema.ttl)
         self._keep_type_apart()
         self.placements: dict[str, On[Any]] = {}
         self.uniques: list[schema.UniqueSchema] = []
@@ -75,14 +73,16 @@ class EntitySpec:
         """Complete the spec once all keys are known: fields stored only in a key, and the codec."""
         for name, field in self.fields.items():
             if field.mark(markers.InKey) is not None:
-                self.fields[name] = place_in_key(self, field)
+                with part(name):
+                    self.fields[name] = place_in_key(self, field)
         self.states: dict[str, States[Any]] = {}
         for name, field in self.fields.items():
             states = field.mark(States)
             if states is not None:
                 info = self.entity.model_fields[name]
                 default = None if info.is_required() else info.get_default()
-                states.bind(field, default, f"{self.place} {self.name}.{name}")
+                with part(name):
+                    states.bind(field, default)
                 self.states[name] = states
         self.fixed = frozenset(
             name for name, field in self.fields.items() if field.mark(markers.Fixed) is not None
@@ -108,12 +108,11 @@ class EntitySpec:
         named = self.table.schema.type_attribute
         for spec in self.fields.values():
             if named is not None and spec.attribute == named:
-                raise DeclarationError(
+                refuse(
                     codes.NAME_TAKEN,
                     f"{spec.name} is stored as {named!r}, which the table {self.table.name} uses "
                     "for the type of an item.",
-                    place=f"{self.place} {self.name}.{spec.name}",
-                    suggestion="Store it under another name, or give the table another "
+                    "Store it under another name, or give the table another "
                     'type_attribute, as "entityType".',
                 )
 
@@ -125,12 +124,11 @@ class EntitySpec:
             if field is None or (template.is_bare_field and template.fields == (field.name,)):
                 continue
             if field.name not in template.fields or self._keeps(field.name, template.text):
-                raise DeclarationError(
+                refuse(
                     codes.NAME_TAKEN,
                     f"{field.name} is stored as {attribute.attribute!r}, which holds the key "
                     f"{template.text!r}.",
-                    place=f"{self.place} {self.name}.{field.name}",
-                    suggestion="Store it under another name, with Annotated[..., Name(...)].",
+                    "Store it under another name, with Annotated[..., Name(...)].",
                 )
 
     def _keeps(self, field: str, text: str) -> bool:
@@ -147,11 +145,10 @@ class EntitySpec:
     def _marked_field(self, kind: type) -> FieldSpec | None:
         found = [spec for spec in self.fields.values() if spec.mark(kind) is not None]
         if len(found) > 1:
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"{self.name} has {kind.__name__} on {' and '.join(f.name for f in found)}.",
-                place=str(self.place),
-                suggestion="Only one field of an entity can have it.",
+                "Only one field of an entity can have it.",
             )
         return found[0] if found else None
 

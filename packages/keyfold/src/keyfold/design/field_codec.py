@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Any, Generic, TypeVar, cast
 
 from keyfold.design import codes
+from keyfold.design.declaration import refuse
 from keyfold.design.schema import OtherForm
-from keyfold.design.source import caller
-from keyfold.errors import DeclarationError, ValueRefused
+from keyfold.errors import ValueRefused
 
 T = TypeVar("T")
 S = TypeVar("S", str, int, Decimal, bool, bytes, list[Any], dict[str, Any])
@@ -79,11 +79,10 @@ class Codec(Generic[T, S]):
         if named and self.stored in STORABLE and callables:
             return
         types = ", ".join(one.__name__ for one in STORABLE)
-        raise DeclarationError(
+        refuse(
             codes.MARKER_MISUSED,
             f"{self} is not valid.",
-            place=str(caller()),
-            suggestion=f"Give a name without spaces, what is stored ({types}), and functions: "
+            f"Give a name without spaces, what is stored ({types}), and functions: "
             'Codec("time", str, time.isoformat).',
         )
 

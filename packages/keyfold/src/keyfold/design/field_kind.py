@@ -13,7 +13,7 @@ from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_ori
 from pydantic import BaseModel
 
 from keyfold.design import codes
-from keyfold.errors import DeclarationError
+from keyfold.design.declaration import refuse
 
 _SCALARS: dict[type, str] = {
     str: "string",
@@ -56,13 +56,13 @@ def unwrap(annotation: Any) -> tuple[Any, tuple[object, ...], bool]:
             return annotation, marks, optional
 
 
-def read_kind(annotation: Any, place: str) -> tuple[str, tuple[str, ...], type[Enum] | None]:
+def read_kind(annotation: Any) -> tuple[str, tuple[str, ...], type[Enum] | None]:
     origin = get_origin(annotation)
     if origin is Literal:
         choices = [c.value if isinstance(c, Enum) else c for c in get_args(annotation)]
         return _kind_of_values(choices) or "any", tuple(map(str, choices)), None
     if origin in (set, frozenset):
-        return _set_kind(annotation, place), (), None
+        return _set_kind(annotation), (), None
     if origin in (list, tuple, Sequence):
         return "list", (), None
     if origin in (dict, Mapping):
@@ -74,11 +74,10 @@ def read_kind(annotation: Any, place: str) -> tuple[str, tuple[str, ...], type[E
             members = [member.value for member in annotation]
             inner = _kind_of_values(members)
             if inner is None or inner == "boolean":
-                raise DeclarationError(
+                refuse(
                     codes.TYPE_UNSUPPORTED,
                     f"{annotation.__name__} mixes text and number members.",
-                    place=place,
-                    suggestion="Give them values of one kind, as a StrEnum or an IntEnum has.",
+                    "Give them values of one kind, as a StrEnum or an IntEnum has.",
                 )
             return inner, tuple(str(v) for v in members), annotation
         for scalar, kind in _SCALARS.items():
@@ -93,17 +92,15 @@ def read_kind(annotation: Any, place: str) -> tuple[str, tuple[str, ...], type[E
         if hasattr(annotation, "__required_keys__"):
             return "map", (), None
     if isinstance(annotation, ForwardRef):
-        raise DeclarationError(
+        refuse(
             codes.TYPE_UNSUPPORTED,
             f"the type {annotation.__forward_arg__!r} is not known where the entity is declared.",
-            place=place,
-            suggestion="Declare or import it above the entity, at the level of the module.",
+            "Declare or import it above the entity, at the level of the module.",
         )
-    raise DeclarationError(
+    refuse(
         codes.TYPE_UNSUPPORTED,
         f"the type {annotation!r} cannot be stored.",
-        place=place,
-        suggestion="Use str, int, Decimal, bool, bytes, datetime, date, timedelta, an Enum, "
+        "Use str, int, Decimal, bool, bytes, datetime, date, timedelta, an Enum, "
         "a set, a list, a dict or a Pydantic model, or give it a codec: Stored(Codec(...)).",
     )
 
@@ -119,15 +116,14 @@ def _kind_of_values(values: list[object]) -> str | None:
     return None
 
 
-def _set_kind(annotation: Any, place: str) -> str:
+def _set_kind(annotation: Any) -> str:
     arguments = get_args(annotation)
-    inner, _, _ = read_kind(unwrap(arguments[0])[0], place) if arguments else ("string", (), None)
+    inner, _, _ = read_kind(unwrap(arguments[0])[0]) if arguments else ("string", (), None)
     kind = "binary_set" if inner == "binary" else _SETS.get(inner)
     if kind is None:
-        raise DeclarationError(
+        refuse(
             codes.TYPE_UNSUPPORTED,
             f"a set of {inner} values cannot be stored.",
-            place=place,
-            suggestion="DynamoDB has sets of strings, numbers and binary values; use a list.",
+            "DynamoDB has sets of strings, numbers and binary values; use a list.",
         )
     return kind

@@ -14,13 +14,12 @@ from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
 from keyfold.design import codes, markers
-from keyfold.design.declaration import Declared
+from keyfold.design.declaration import Declared, part, refuse
 from keyfold.design.field_codec import CODED, READABLE, SAME_TYPE, Codec
 from keyfold.design.field_kind import read_kind, unwrap
 from keyfold.design.schema import AttributeSchema, StepSchema
 from keyfold.design.states import States
 from keyfold.design.vector import Vector
-from keyfold.errors import DeclarationError
 
 _DOCUMENTED = {"integer": "number", "float": "number", "decimal": "number", "uuid": "string"}
 
@@ -132,25 +131,24 @@ def _documented(kind: str) -> str:
     return _DOCUMENTED.get(kind, kind)
 
 
-def check_shown(copy: FieldSpec, origin: FieldSpec, place: str) -> None:
+def check_shown(copy: FieldSpec, origin: FieldSpec) -> None:
     """A shown value is what its origin has: a form of its own would be drift at once."""
-    check_copy(copy, origin, place)
+    check_copy(copy, origin)
     own = copy.mark(markers.Normalised)
     if own is not None and own != origin.mark(markers.Normalised):
-        raise DeclarationError(
+        refuse(
             codes.MARKER_MISUSED,
             f"{copy.name} normalises what it shows of {origin.name}, which is not normalised so.",
-            place=place,
-            suggestion="Normalise the field that is shown instead.",
+            "Normalise the field that is shown instead.",
         )
 
 
-def check_copy(copy: FieldSpec, origin: FieldSpec, place: str) -> None:
+def check_copy(copy: FieldSpec, origin: FieldSpec) -> None:
     """A copy is compared as it is stored, so both need one codec that stores equal values equal."""
     codec = copy.codec or origin.codec
     if codec is None or (copy.codec == origin.codec and codec.comparable):
         return
-    raise DeclarationError(
+    refuse(
         codes.MARKER_MISUSED,
         f"{copy.name} cannot be a copy of {origin.name}: "
         + (
@@ -158,8 +156,7 @@ def check_copy(copy: FieldSpec, origin: FieldSpec, place: str) -> None:
             if copy.codec == origin.codec
             else f"only one of them is stored by the codec {codec.name}."
         ),
-        place=place,
-        suggestion="Give both the same codec with comparable=True, or do not copy the field.",
+        "Give both the same codec with comparable=True, or do not copy the field.",
     )
 
 
@@ -173,25 +170,24 @@ def _states(mark: States[Any] | None) -> tuple[StepSchema, ...]:
     )
 
 
-def read_fields(
-    model: type[BaseModel], *, camel: bool, ttl: str | None, place: str
-) -> dict[str, FieldSpec]:
+def read_fields(model: type[BaseModel], *, camel: bool, ttl: str | None) -> dict[str, FieldSpec]:
     """All stored fields of a model, in order; `ttl` is the table's TTL attribute."""
     found: dict[str, FieldSpec] = {}
     for name, info in model.model_fields.items():
         if any(isinstance(mark, markers.Transient) for mark in info.metadata):
             continue
-        found[name] = _read(name, info, camel=camel, ttl=ttl, place=f"{place}.{name}")
+        with part(name):
+            found[name] = _read(name, info, camel=camel, ttl=ttl)
     attributes: dict[str, str] = {}
     for spec in found.values():
-        _check_expiry(spec, found, f"{place}.{spec.name}")
+        with part(spec.name):
+            _check_expiry(spec, found)
         if spec.attribute in attributes:
-            raise DeclarationError(
+            refuse(
                 codes.NAME_TAKEN,
                 f"{spec.name} and {attributes[spec.attribute]} are both stored as "
                 f"{spec.attribute!r}.",
-                place=place,
-                suggestion="Give one of them another name with Annotated[..., Name(...)].",
+                "Give one of them another name with Annotated[..., Name(...)].",
             )
         attributes[spec.attribute] = spec.name
     return found
@@ -202,45 +198,41 @@ def reads_none_otherwise(info: FieldInfo) -> bool:
     return info.is_required() or info.default is not None or info.default_factory is not None
 
 
-def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None, place: str) -> FieldSpec:
+def _read(name: str, info: FieldInfo, *, camel: bool, ttl: str | None) -> FieldSpec:
     annotation, marks, optional = unwrap(info.annotation)
     marks = (*info.metadata, *marks)
     stored = next((m.format for m in marks if isinstance(m, markers.Stored)), "")
     codec = stored if isinstance(stored, Codec) else None
-    kind, values, enum = (CODED, (), None) if codec else read_kind(annotation, place)
-    _check_marks(marks, kind, stored, place)
-    _check_default(info.default, name, place)
+    kind, values, enum = (CODED, (), None) if codec else read_kind(annotation)
+    _check_marks(marks, kind, stored)
+    _check_default(info.default, name)
     if optional and reads_none_otherwise(info) and not info.is_required():
-        raise DeclarationError(
+        refuse(
             codes.TYPE_UNSUPPORTED,
             f"None is stored as a missing attribute, which is read as the default of {name}.",
-            place=place,
-            suggestion="Make None the default, or do not allow None.",
+            "Make None the default, or do not allow None.",
         )
     named = next((m for m in marks if isinstance(m, markers.Name)), None)
     if any(isinstance(m, markers.Ttl) for m in marks):
         if kind != "timestamp":
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"Ttl is on a field of kind {kind}.",
-                place=place,
-                suggestion="Declare the field as datetime | None; it is stored in epoch seconds.",
+                "Declare the field as datetime | None; it is stored in epoch seconds.",
             )
         if ttl is None or (named is not None and named.attribute != ttl):
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"the TTL attribute of the table is {ttl}, so nothing would expire by this field."
                 if ttl
                 else "the table has no TTL attribute, so nothing would expire.",
-                place=place,
-                suggestion='Set it, as design.table(..., ttl="ttl").',
+                'Set it, as design.table(..., ttl="ttl").',
             )
         if stored not in ("", "epoch"):
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"a field with Ttl is stored in epoch seconds, not as {stored}.",
-                place=place,
-                suggestion="Remove Stored.",
+                "Remove Stored.",
                 fix=(f'Stored("{stored}")', 'Stored("epoch")'),
             )
         stored, named = "epoch", markers.Name(ttl)
@@ -294,44 +286,37 @@ _KINDS_OF_MARKERS: dict[type, tuple[tuple[str, ...], str]] = {
 }
 
 
-def _check_marks(
-    marks: tuple[object, ...], kind: str, stored: str | Codec[Any, Any], place: str
-) -> None:
+def _check_marks(marks: tuple[object, ...], kind: str, stored: str | Codec[Any, Any]) -> None:
     for mark in marks:
         if isinstance(mark, type) and mark.__module__.startswith("keyfold."):
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"the marker {mark.__name__} has no parentheses, so it has no effect.",
-                place=place,
-                suggestion=f"Write {mark.__name__}().",
+                f"Write {mark.__name__}().",
             )
         if type(mark).__module__.startswith("keyfold.") and not isinstance(
             mark, markers.FieldMarker
         ):
             what = type(mark).__name__
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"{what} is not a marker, so it has no effect in Annotated.",
-                place=place,
-                suggestion=f"Declare it next to the fields, as name = {what}(...)."
+                f"Declare it next to the fields, as name = {what}(...)."
                 if isinstance(mark, Declared)
                 else "",
             )
         if isinstance(mark, markers.ReadsAlso):
-            _check_other_form(mark.stored, kind, stored, place)
+            _check_other_form(mark.stored, kind, stored)
         kinds, suggestion = _KINDS_OF_MARKERS.get(type(mark), ((kind,), ""))
         if kind not in kinds:
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"{type(mark).__name__} is on a field of kind {kind}.",
-                place=place,
-                suggestion=suggestion,
+                suggestion,
             )
 
 
-def _check_other_form(
-    other: type | str, kind: str, stored: str | Codec[Any, Any], place: str
-) -> None:
+def _check_other_form(other: type | str, kind: str, stored: str | Codec[Any, Any]) -> None:
     """The other form must be one that the field can read, and have another type."""
     if isinstance(stored, Codec):
         readable = [one for one in READABLE if not {*READABLE[one]} & {*SAME_TYPE[stored.kind]}]
@@ -342,37 +327,34 @@ def _check_other_form(
         number = stored in _EPOCHS
         names = [one for one in get_args(markers.TimeFormat) if (one in _EPOCHS) != number]
     if (other if isinstance(other, str) else other.__name__) not in names:
-        raise DeclarationError(
+        refuse(
             codes.MARKER_MISUSED,
             f"a field of kind {kind} cannot read {getattr(other, '__name__', other)} as well.",
-            place=place,
-            suggestion=f"It can read: {', '.join(names)}." if names else "Remove ReadsAlso.",
+            f"It can read: {', '.join(names)}." if names else "Remove ReadsAlso.",
         )
 
 
-def _check_default(default: object, name: str, place: str) -> None:
+def _check_default(default: object, name: str) -> None:
     kind = type(default)
     if not kind.__module__.startswith("keyfold.") or isinstance(default, BaseModel | Enum):
         return
-    raise DeclarationError(
+    refuse(
         codes.MARKER_MISUSED,
         f"the default of {name} is a declaration ({kind.__name__}), which has no effect there.",
-        place=place,
-        suggestion=f"Write {name}: Annotated[..., {kind.__name__}(...)]."
+        f"Write {name}: Annotated[..., {kind.__name__}(...)]."
         if isinstance(default, markers.FieldMarker)
         else f"Declare it next to the field, as of_{name} = ...",
     )
 
 
-def _check_expiry(spec: FieldSpec, fields: Mapping[str, FieldSpec], place: str) -> None:
+def _check_expiry(spec: FieldSpec, fields: Mapping[str, FieldSpec]) -> None:
     mark = spec.mark(markers.Ttl)
     after = fields.get(mark.after) if mark is not None else None
     if mark is None or not mark.after or (after is not None and after.kind == "timestamp"):
         return
     times = ", ".join(name for name, field in fields.items() if field.kind == "timestamp")
-    raise DeclarationError(
+    refuse(
         codes.MARKER_MISUSED,
         f"Ttl counts from {mark.after!r}, which is not a time field of this entity.",
-        place=place,
-        suggestion=f"Its times are: {times}.",
+        f"Its times are: {times}.",
     )

@@ -281,7 +281,7 @@ def _condition(value: Node) -> SortCondition:
 
 def _clause(value: Node, text: str) -> tuple[str, SortCondition] | None:
     try:
-        return shorthand.condition(text, place=str(value.place))
+        return shorthand.condition(text)
     except DeclarationError as error:
         value.refuse(f"{error.message} {error.suggestion}")
 

@@ -11,7 +11,8 @@ from enum import Enum
 from typing import Any
 from zlib import crc32
 
-from keyfold.errors import DeclarationError, KeyValueRefused
+from keyfold.design.declaration import refuse
+from keyfold.errors import KeyValueRefused
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,15 +171,14 @@ _TIME_PARTS: dict[str, Callable[[Any], str]] = {
 _TIME_ORDERS = ("YmdHM", "YjHM", "GV")
 
 
-def _bucket(name: str, place: str) -> Format:
+def _bucket(name: str) -> Format:
     """`%Y-%m`: the month of a time or date, in UTC."""
     parts = re.findall(r"%(.)", name)
     if "#" in name or name.count("%") != len(parts) or not {*parts} <= _TIME_PARTS.keys():
-        raise DeclarationError(
+        refuse(
             "K8",
             f"the key format {name!r} is not known.",
-            place=place,
-            suggestion=f"A time bucket is made of {', '.join('%' + p for p in _TIME_PARTS)} and "
+            f"A time bucket is made of {', '.join('%' + p for p in _TIME_PARTS)} and "
             "separators other than #.",
         )
 
@@ -274,7 +274,7 @@ def of_kind(form: Format, kind: str) -> Format:
     return replace(form, width=_WIDTHS[kind])
 
 
-def parse_format(name: str, *, place: str = "") -> Format:
+def parse_format(name: str) -> Format:
     """A named format, or one with numbers in it: `012d`, `010.2f`, `%Y-%m`, `shard8`."""
     known = NAMED.get(name)
     if known is not None:
@@ -288,13 +288,12 @@ def parse_format(name: str, *, place: str = "") -> Format:
         render = _padded_decimal(int(placed[1]), int(placed[2]))
         return Format(name, render, sortable=True, kinds=("decimal", "integer", "duration"))
     if "%" in name:
-        return _bucket(name, place)
+        return _bucket(name)
     if (spread := re.fullmatch(r"shard(\d+)", name)) and int(spread[1]) > 1:
         return _shard(name, int(spread[1]))
-    raise DeclarationError(
+    refuse(
         "K8",
         f"the key format {name!r} is not known.",
-        place=place,
-        suggestion=f"Use one of {', '.join(n for n in NAMED if n)}, 012d or 010.2f for padded "
+        f"Use one of {', '.join(n for n in NAMED if n)}, 012d or 010.2f for padded "
         "numbers, %Y-%m for a month, shard8 for one of eight shards.",
     )

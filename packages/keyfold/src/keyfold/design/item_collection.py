@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 from typing_extensions import TypeVar as TypeVarWithDefault
 
 from keyfold.design.address import KeyOf, OpenKey
+from keyfold.design.declaration import refuse
 from keyfold.design.keys import Key
 from keyfold.design.query import OpenQuery, reads_consistently
 from keyfold.design.read import Read
 from keyfold.design.template import Slot, Template
-from keyfold.errors import DeclarationError, MissingKeyField, NotFound
+from keyfold.errors import MissingKeyField, NotFound
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
@@ -91,10 +92,10 @@ class Collection(Read[Collected[C]], Generic[C]):
 
     def consistent(self) -> Self:
         if not reads_consistently(self.keys[0].entity, self.index):
-            raise DeclarationError(
+            refuse(
                 "X6",
                 f"{self.index} is an index, which does not support consistent reads.",
-                suggestion="Collect by the primary key, or use an eventually consistent read.",
+                "Collect by the primary key, or use an eventually consistent read.",
             )
         return replace(self, consistent_read=True)
 
@@ -117,11 +118,11 @@ class Collection(Read[Collected[C]], Generic[C]):
         shapes = {_leading(key) for key in self.keys}
         asked = ", ".join(bound) or "nothing"
         if len(shapes) != 1 or len(bound) != 1 or next(iter(shapes))[1] not in bound:
-            raise DeclarationError(
+            refuse(
                 "Q5",
                 f"a range over {asked} cannot be served by a collection of "
                 f"{', '.join(entity.__name__ for entity in self.entities)}.",
-                suggestion="A range is over the first field of the sort key, which all of them "
+                "A range is over the first field of the sort key, which all of them "
                 "have in the same place.",
             )
         [(slot, value)] = bound.items()
@@ -169,11 +170,11 @@ def collection(*members: Member[Any], **values: Any) -> Collection[Any]:
     shapes = {key.declared.templates.partition.text for key in keys}
     places = {(key.entity.__table__.name, key.declared.index) for key in keys}
     if len(shapes) != 1 or len(places) != 1:
-        raise DeclarationError(
+        refuse(
             "Q10",
             f"{', '.join(key.entity.__name__ for key in keys)} do not share a partition: "
             f"{', '.join(sorted(shapes))}.",
-            suggestion="A collection takes entities of one table, or keys on one index, with one "
+            "A collection takes entities of one table, or keys on one index, with one "
             "partition template.",
         )
     needed = set(keys[0].declared.templates.partition.fields)

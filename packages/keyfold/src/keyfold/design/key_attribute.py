@@ -9,11 +9,12 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from keyfold.design import schema
+from keyfold.design.declaration import refuse
 from keyfold.design.field_codec import CODED
 from keyfold.design.formats import as_stored, of_kind
 from keyfold.design.markers import Normalised
 from keyfold.design.template import Part, Slot, Template
-from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField
+from keyfold.errors import KeyValueRefused, MissingKeyField
 from keyfold_engine.values.number import normalise
 
 if TYPE_CHECKING:
@@ -98,38 +99,35 @@ def is_whole(fields: Mapping[str, FieldSpec], template: Template) -> bool:
     )
 
 
-def check_type(fields: Mapping[str, FieldSpec], attribute: KeyAttribute, place: str) -> None:
+def check_type(fields: Mapping[str, FieldSpec], attribute: KeyAttribute) -> None:
     template = attribute.template
     slots = [part for part in template.parts if isinstance(part, Slot)]
     for slot in slots:
         kind, accepted = fields[slot.field].compared_kind, slot.format.kinds
         if accepted and kind not in accepted:
-            raise DeclarationError(
+            refuse(
                 "K8",
                 f"{slot.field} is of kind {kind}, which the format {slot.format.name!r} in "
                 f"{template.text!r} cannot write.",
-                place=place,
-                suggestion=f"It is for fields of kind {' or '.join(accepted)}.",
+                f"It is for fields of kind {' or '.join(accepted)}.",
             )
     if attribute.type == "N":
         numeric = template.is_bare_field and (
             slots[0].format.numeric or fields[slots[0].field].sorts_as_number
         )
         if not numeric:
-            raise DeclarationError(
+            refuse(
                 "K12",
                 f"{attribute.attribute} is a number, but {template.text!r} gives text.",
-                place=place,
-                suggestion="Use one number field, or a time with :epoch_ms.",
+                "Use one number field, or a time with :epoch_ms.",
             )
         return
     if attribute.type == "B":
         if not template.is_bare_field or fields[slots[0].field].kind != "binary":
-            raise DeclarationError(
+            refuse(
                 "K12",
                 f"{attribute.attribute} is binary, but {template.text!r} gives text.",
-                place=place,
-                suggestion="Use one field of type bytes, as {digest}.",
+                "Use one field of type bytes, as {digest}.",
             )
         return
     for slot in slots:
@@ -137,19 +135,17 @@ def check_type(fields: Mapping[str, FieldSpec], attribute: KeyAttribute, place: 
         in_order = slot.format.sortable or slot.format.coarse or slot.format.name == "d"
         if kind in ("integer", "decimal", "float", "duration") and not in_order:
             padded = f"{{{slot.field}:{'012d' if kind == 'integer' else '012.2f'}}}"
-            raise DeclarationError(
+            refuse(
                 "K8",
                 f"{slot.field} is a number without padding in the text key {template.text!r}, "
                 "so 10 sorts before 9.",
-                place=place,
-                suggestion=f"Pad it, as {padded}.",
+                f"Pad it, as {padded}.",
                 fix=(slot.text, padded) if kind == "integer" else None,
             )
         if kind in _NOT_IN_KEYS or kind.endswith("_set"):
-            raise DeclarationError(
+            refuse(
                 "K12",
                 f"{slot.field} is a {kind}, which cannot be part of a text key.",
-                place=place,
-                suggestion="Text keys hold text, numbers and times; bytes need a key attribute "
+                "Text keys hold text, numbers and times; bytes need a key attribute "
                 "of type B of their own.",
             )

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from keyfold.design import codes
 from keyfold.design.codec import from_milliseconds, from_seconds
 from keyfold.design.condition import fields_of
+from keyfold.design.declaration import refuse
 from keyfold.design.fields import FieldSpec
 from keyfold.design.key_attribute import KeyAttribute
 from keyfold.design.keys import Key
 from keyfold.design.markers import InKey
 from keyfold.design.placement import On
 from keyfold.design.template import Slot
-from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
     from keyfold.design.entity_spec import EntitySpec
@@ -32,32 +32,28 @@ _READERS: dict[str, Callable[[str], Any]] = {
 
 def place_in_key(spec: EntitySpec, field: FieldSpec) -> FieldSpec:
     """The field with the key attribute that stores it and its reader."""
-    place = f"{spec.place} {spec.name}.{field.name}"
     if field.codec is not None:
-        raise DeclarationError(
+        refuse(
             codes.MARKER_MISUSED,
             f"{field.name} is stored by the codec {field.codec.name}, and is marked InKey.",
-            place=place,
-            suggestion="Remove InKey, so that it has its own attribute.",
+            "Remove InKey, so that it has its own attribute.",
         )
     found = _holder(spec, field.name)
     if found is None:
-        raise DeclarationError(
+        refuse(
             codes.MARKER_MISUSED,
             f"{field.name} is marked InKey, but no key of {spec.name} holds it unchanged.",
-            place=place,
-            suggestion=f"Add it to a key, as Key('...#{{{field.name}}}'), or remove the marker.",
+            f"Add it to a key, as Key('...#{{{field.name}}}'), or remove the marker.",
         )
     key, attribute, slot = found
     if isinstance(key, On) and key.when is not None:
         kept = {f.name for f in spec.fields.values() if f.mark(InKey) is not None}
         if not fields_of(key.when) <= {*key.templates.fields} & kept:
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"{field.name} is stored only in {key.name}, which not every item has: its value "
                 "would be lost.",
-                place=place,
-                suggestion="Remove the marker, so that it has its own attribute.",
+                "Remove the marker, so that it has its own attribute.",
             )
     return field.placed(attribute.attribute, _reader(attribute, slot, field))
 

@@ -10,13 +10,12 @@ from typing_extensions import TypeVar
 
 from keyfold.design import schema
 from keyfold.design.address import OpenKey
-from keyfold.design.declaration import Declared, declaring
+from keyfold.design.declaration import Declared, declaring, refuse
 from keyfold.design.derivation import Derivation, derivation
 from keyfold.design.key_attribute import KeyAttribute, check_type, is_whole, normalising
 from keyfold.design.renderer import KeyRenderer, compile_key
 from keyfold.design.signatures import Addresses, Queries, Untyped
 from keyfold.design.template import Template, parse_template
-from keyfold.errors import DeclarationError
 from keyfold_engine.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 
 if TYPE_CHECKING:
@@ -66,13 +65,12 @@ class Key(Declared, Generic[K_co]):
 
     def _template(self, text: object, *, escape: bool) -> Template:
         if not isinstance(text, str) or not text:
-            raise DeclarationError(
+            refuse(
                 "K1",
                 f"{text!r} cannot be a key template.",
-                place=str(self.place),
-                suggestion='Give text with the fields in braces, as "ROOM#{room_id}".',
+                'Give text with the fields in braces, as "ROOM#{room_id}".',
             )
-        return parse_template(text, place=str(self.place), escape=escape)
+        return parse_template(text, escape=escape)
 
     # Read from a class, a key is a KeyOf. A class with generated types shows type checkers the
     # declaration itself: mypy accepts a base's type only if reading does not change it.
@@ -93,73 +91,65 @@ class Key(Declared, Generic[K_co]):
     def attach(self, entity: type[Entity]) -> None:
         self._build(entity, entity.__table__.schema)
         spec = entity.__spec__
-        place = f"{self.place} {entity.__name__}.{self.name}"
         if "key" in spec.__dict__:
-            raise DeclarationError(
+            refuse(
                 "K2",
                 f"{entity.__name__} has two primary keys, {spec.key.name} and {self.name}.",
-                place=place,
-                suggestion='An item has one. For another order of reading use On("GSI1", ...).',
+                'An item has one. For another order of reading use On("GSI1", ...).',
             )
         known = {*self.templates.fields} - self.derived.keys()
         free = [name for name, one in self.derived.items() if not one.sources <= known]
         if free:
-            raise DeclarationError(
+            refuse(
                 "K2",
                 f"the primary key uses {', '.join(free)}, which depends on fields that are not "
                 "in it.",
-                place=place,
-                suggestion="A primary key cannot change: derive its parts from its own "
+                "A primary key cannot change: derive its parts from its own "
                 'fields, or use On("GSI1", ...).',
             )
         optional = [f for f in self.address if spec.fields[f].optional]
         if optional:
-            raise DeclarationError(
+            refuse(
                 "K2",
                 f"the primary key uses {', '.join(optional)}, which may be missing.",
-                place=place,
-                suggestion="Every item needs its whole key: make the field required.",
+                "Every item needs its whole key: make the field required.",
             )
         spec.key = self
 
     def _build(self, entity: type[Entity], owner: schema.TableSchema | schema.Index) -> None:
-        place = f"{self.place} {entity.__name__}.{self.name}"
         self.owner = entity.__name__ if self.index is None else f"{entity.__name__}.{self.name}"
-        declared = self.held = self._fields(entity, place)
+        declared = self.held = self._fields(entity)
         if (owner.sort is None) != (self.templates.sort is None):
             wanted = "only a partition key" if owner.sort is None else "a partition and a sort key"
-            raise DeclarationError(
+            refuse(
                 "K2",
                 f"{self.index or entity.__table__.name} has {wanted}.",
-                place=place,
-                suggestion="Give one template for each of its key attributes.",
+                "Give one template for each of its key attributes.",
             )
         self.partition_attributes = self._attributes(
-            owner.partition_types, self.templates.partition, PARTITION_KEY_BYTES, place
+            owner.partition_types, self.templates.partition, PARTITION_KEY_BYTES
         )
         self.sort_attributes = self._attributes(
-            owner.sort_types, self.templates.sort, SORT_KEY_BYTES, place
+            owner.sort_types, self.templates.sort, SORT_KEY_BYTES
         )
         self.attributes = self.partition_attributes + self.sort_attributes
         for attribute in self.attributes:
-            check_type(declared, attribute, place)
+            check_type(declared, attribute)
 
     def _attributes(
         self,
         types: Mapping[str, schema.KeyType],
         template: Template | None,
         limit: int,
-        place: str,
     ) -> tuple[KeyAttribute, ...]:
         """The attributes of one side of the key, each with its template."""
         templates = template.attributes if template is not None else ()
         if len(templates) != len(types):
-            raise DeclarationError(
+            refuse(
                 "K3",
                 f"{self.index} is keyed by {' and '.join(types)}, but {self.name} gives "
                 f"{' and '.join(one.text for one in templates)}.",
-                place=place,
-                suggestion="Give a field for each of its attributes, in their order: "
+                "Give a field for each of its attributes, in their order: "
                 f"({', '.join(map(repr, types))})."
                 if len(types) > 1
                 else 'Give one template, as "ROOM#{room_id}".',
@@ -169,7 +159,7 @@ class Key(Declared, Generic[K_co]):
             for (name, kind), one in zip(types.items(), templates, strict=True)
         )
 
-    def _fields(self, entity: type[Entity], place: str) -> dict[str, FieldSpec]:
+    def _fields(self, entity: type[Entity]) -> dict[str, FieldSpec]:
         """What the key is made of: fields of the entity, and values derived from them."""
         known: dict[str, FieldSpec] = {}
         self.derived = {}
@@ -177,14 +167,13 @@ class Key(Declared, Generic[K_co]):
             if slot.field in entity.__spec__.fields and not slot.path:
                 known[slot.field] = entity.__spec__.fields[slot.field]
                 continue
-            found = derivation(entity, slot, place)
+            found = derivation(entity, slot)
             if found is None:
-                raise DeclarationError(
+                refuse(
                     "K1",
                     f"the key names the field {slot.path or slot.field!r}, which "
                     f"{entity.__name__} does not declare.",
-                    place=place,
-                    suggestion=f"Declared: {', '.join(entity.__spec__.fields)}.",
+                    f"Declared: {', '.join(entity.__spec__.fields)}.",
                 )
             self.derived[found.name] = found
             known[found.name] = found.field

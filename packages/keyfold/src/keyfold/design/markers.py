@@ -12,10 +12,9 @@ from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from keyfold.design import codes
+from keyfold.design.declaration import refuse
 from keyfold.design.field_codec import FORMS, READABLE, Codec
 from keyfold.design.schema import OtherForm
-from keyfold.design.source import caller
-from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
@@ -36,12 +35,7 @@ class FieldMarker:
 
     def _demand(self, holds: bool, suggestion: str) -> None:
         if not holds:
-            raise DeclarationError(
-                codes.MARKER_MISUSED,
-                f"{self} is not valid.",
-                place=str(caller()),
-                suggestion=suggestion,
-            )
+            refuse(codes.MARKER_MISUSED, f"{self} is not valid.", suggestion)
 
 
 class StructureMarker(FieldMarker, ABC):
@@ -72,16 +66,9 @@ class RefersTo(StructureMarker):
         named = isinstance(self.entity, str) and bool(self.entity)
         self._demand(named, 'Give the entity\'s name, as RefersTo("User").')
 
-    def attach_field(self, entity: type[Entity], field: str) -> None:
-        design, place = (
-            entity.__table__.design,
-            f"{entity.__spec__.place} {entity.__name__}.{field}",
-        )
-
-        def resolve() -> None:
-            design.entity(self.entity, place=place)
-
-        design.when_complete(resolve)
+    def attach_field(self, entity: type[Entity], field: str) -> None:  # noqa: ARG002
+        design = entity.__table__.design
+        design.when_complete(lambda: design.entities[self.entity])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from pydantic import BaseModel
 
 from keyfold.design import codes
+from keyfold.design.declaration import refuse
 from keyfold.design.parameter import Param
 from keyfold.design.projection import View
 from keyfold.design.read import Read
 from keyfold.design.vector import Vector
 from keyfold.design.vector_index import SearchSchema, VectorSchema
-from keyfold.errors import DeclarationError, MissingKeyField
+from keyfold.errors import MissingKeyField
 from keyfold_engine.limits import SEARCH_NEIGHBOURS
 
 if TYPE_CHECKING:
@@ -54,10 +55,10 @@ class Nearest(Read["list[Neighbour[T]]"], Generic[T]):
     def limit(self, items: int) -> Self:
         """The number of neighbours, at most 100; 10 by default."""
         if isinstance(items, int) and not 1 <= items <= SEARCH_NEIGHBOURS:
-            raise DeclarationError(
+            refuse(
                 codes.TABLE_REFUSED,
                 f"a search cannot return {items} neighbours.",
-                suggestion=f"DynamoDB returns 1 to {SEARCH_NEIGHBOURS}.",
+                f"DynamoDB returns 1 to {SEARCH_NEIGHBOURS}.",
             )
         return replace(self, size=items)
 
@@ -78,12 +79,12 @@ def nearest(
     spec = entity.__spec__
     marked = {name: mark for name, one in spec.fields.items() if (mark := one.mark(Vector))}
     if field not in marked and (field or len(marked) != 1):
-        raise DeclarationError(
+        refuse(
             codes.UNKNOWN_REFERENCE,
             f"{spec.name} has no vector {field!r}."
             if field
             else f"{spec.name} has {len(marked) or 'no'} vectors.",
-            suggestion=f"Give one of them as field=: {', '.join(marked)}."
+            f"Give one of them as field=: {', '.join(marked)}."
             if marked
             else "Declare one, as embedding: Annotated[list[float], Vector(384)].",
         )

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, cast
 
 from keyfold.design import codes
-from keyfold.errors import DeclarationError
+from keyfold.design.declaration import refuse
 from keyfold_engine.expressions.ast import ValueRef
 
 
@@ -22,10 +22,10 @@ class Param:
         self.name = name
 
     def _refuse(self, *_: object) -> Any:
-        raise DeclarationError(
+        refuse(
             codes.PATTERN_BRANCHES,
             f"the access pattern reads the value of its parameter {self.name!r}.",
-            suggestion="A pattern runs once, at import. Branch before you call it.",
+            "A pattern runs once, at import. Branch before you call it.",
         )
 
     __bool__ = __iter__ = __len__ = __int__ = __index__ = __float__ = __str__ = _refuse

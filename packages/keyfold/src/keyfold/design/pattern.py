@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
 from keyfold.design import codes, schema
+from keyfold.design.declaration import declared_at, refuse
 from keyfold.design.nearest import Nearest, describe_search
 from keyfold.design.parameter import Param
 from keyfold.design.pattern_signature import (
@@ -18,7 +19,7 @@ from keyfold.design.pattern_signature import (
 from keyfold.design.read import Page, Read
 from keyfold.design.read_schema import check_readable, describe
 from keyfold.design.source import caller
-from keyfold.errors import DeclarationError, PlanError
+from keyfold.errors import PlanError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -58,34 +59,29 @@ class Pattern(Generic[P, T]):
         self.description = inspect.getdoc(function) or ""
         self.signature = inspect.signature(function)
         self._names, self._defaults = _plain_parameters(self.signature)
-        self.read: Read[T] = self._record()
         hints = written_types(function)
-        for message, suggestion in signature_problems(function, hints, self.read):
-            raise self._refusal(message, suggestion)
+        with declared_at(self.place, f"pattern {self.name}"):
+            self.read: Read[T] = self._record()
+            for message, suggestion in signature_problems(function, hints, self.read):
+                refuse(codes.PATTERN_REFUSED, message, suggestion)
         self._accepted = accepted_arguments(function, hints, self.read)
         self._usual = [(name, one.exact) for name, one in self._accepted.items()]
         self.__doc__ = self.description
         self.__wrapped__ = function
         self.cursor: str | None = None
 
-    def _refusal(self, message: str, suggestion: str) -> DeclarationError:
-        return DeclarationError(
-            codes.PATTERN_REFUSED,
-            message,
-            place=f"{self.place} pattern {self.name}",
-            suggestion=suggestion,
-        )
-
     def _record(self) -> Read[T]:
         requests: object = self.requests
         if requests is not None and (type(requests) is not int or requests < 1):
-            raise self._refusal(
+            refuse(
+                codes.PATTERN_REFUSED,
                 f"its budget is {requests!r} requests.",
                 "Give a whole number of at least 1, as requests=1.",
             )
         for parameter in self.signature.parameters.values():
             if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-                raise self._refusal(
+                refuse(
+                    codes.PATTERN_REFUSED,
                     f"its parameter {parameter.name!r} cannot be given by name.",
                     "Declare each parameter by name, and several values as ids: list[str].",
                 )
@@ -93,27 +89,17 @@ class Pattern(Generic[P, T]):
         try:
             read = call(**{name: Param(name) for name in self.signature.parameters})
             check_readable(read)
-        except DeclarationError as problem:
-            raise DeclarationError(
-                problem.code,
-                problem.message,
-                place=f"{self.place} pattern {self.name}",
-                suggestion=problem.suggestion,
-            ) from None
         except PlanError as problem:
-            raise DeclarationError(
+            refuse(
                 codes.PATTERN_WITHOUT_KEY,
                 f"{problem}.",
-                place=f"{self.place} pattern {self.name}",
-                suggestion="Give the fields of the key that it reads.",
-            ) from None
+                "Give the fields of the key that it reads.",
+            )
         if not isinstance(read, Read):
-            raise DeclarationError(
+            refuse(
                 codes.PATTERN_BRANCHES,
                 f"the access pattern returned {type(read).__name__} instead of a read.",
-                place=f"{self.place} pattern {self.name}",
-                suggestion="Return get(...), a key's query(...), merge(...), collection(...) or "
-                "nearest(...).",
+                "Return get(...), a key's query(...), merge(...), collection(...) or nearest(...).",
             )
         return read
 

@@ -16,13 +16,12 @@ from keyfold.design.condition import (
     present,
     there,
 )
-from keyfold.design.declaration import declaring
+from keyfold.design.declaration import declaring, refuse
 from keyfold.design.exclusion import excludes
 from keyfold.design.keys import Key, Silences
 from keyfold.design.recorder import declare
 from keyfold.design.signatures import Untyped
 from keyfold.design.template import Template, apart, parse_template
-from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
@@ -63,36 +62,31 @@ class On(Key[K_co]):
     def _template(self, given: object, *, escape: bool) -> Template:
         if not isinstance(given, tuple | list):
             return super()._template(given, escape=escape)
-        place = str(self.place)
         for field in given:
             if not isinstance(field, str) or not field:
-                raise DeclarationError(
+                refuse(
                     "K1",
                     f"{field!r} cannot be one of several key attributes.",
-                    place=place,
-                    suggestion='Give the names of fields, as ("country", "city").',
+                    'Give the names of fields, as ("country", "city").',
                 )
         if not given:
-            raise DeclarationError(
+            refuse(
                 "K1",
                 "a key needs at least one field.",
-                place=place,
-                suggestion='Give the names of fields, as ("country", "city").',
+                'Give the names of fields, as ("country", "city").',
             )
         texts = [field if "{" in field else f"{{{field}}}" for field in given]
-        return apart([parse_template(text, place=place, escape=escape) for text in texts])
+        return apart([parse_template(text, escape=escape) for text in texts])
 
     def attach(self, entity: type[Entity]) -> None:
         table = entity.__table__.schema
-        place = f"{self.place} {entity.__name__}.{self.name}"
         found = table.index(self.index or "")
         if found is None:
             known = ", ".join(index.name for index in table.indexes) or "none"
-            raise DeclarationError(
+            refuse(
                 "K3",
                 f"the table {table.name} has no index {self.index!r}.",
-                place=place,
-                suggestion=f"Its indexes are: {known}.",
+                f"Its indexes are: {known}.",
             )
         self._build(entity, found)
         self.when = self._read_when(entity)
@@ -106,19 +100,17 @@ class On(Key[K_co]):
             if fields[f].optional and not self.sources([f]) <= covered
         ]
         if optional:
-            raise DeclarationError(
+            refuse(
                 "K3",
                 f"the index key uses {', '.join(optional)}, which may be missing: "
                 "such items would silently be missing from the index.",
-                place=place,
-                suggestion="Make it required, or say so with "
-                f"when={min(self.sources(optional[:1]))!r}.",
+                f"Make it required, or say so with when={min(self.sources(optional[:1]))!r}.",
             )
-        self._refuse_needless_condition(entity, place)
-        self._refuse_overlap(entity, place)
+        self._refuse_needless_condition(entity)
+        self._refuse_overlap(entity)
         entity.__spec__.placements[self.name] = self
 
-    def _refuse_needless_condition(self, entity: type[Entity], place: str) -> None:
+    def _refuse_needless_condition(self, entity: type[Entity]) -> None:
         """Refuse a sparse placement whose items would be indexed anyway: an item is in an
         index as soon as it has all its key attributes.
         """
@@ -126,16 +118,15 @@ class On(Key[K_co]):
         names = [attribute.attribute for attribute in self.attributes]
         if self.when is None or not own.issuperset(names) or is_presence(self.when):
             return
-        raise DeclarationError(
+        refuse(
             "K3",
             f"an item is in {self.index} as soon as it has {' and '.join(names)}: "
             f"{condition_text(self.when)!r} cannot keep it out.",
-            place=place,
-            suggestion="Give the index an attribute of its own, as "
+            "Give the index an attribute of its own, as "
             f'Index({self.index!r}, "{self.index}PK", ...), which only these items get.',
         )
 
-    def _refuse_overlap(self, entity: type[Entity], place: str) -> None:
+    def _refuse_overlap(self, entity: type[Entity]) -> None:
         """Refuse two placements that can both apply: an item has one key in an index."""
         for other in entity.__spec__.placements.values():
             if other.index != self.index:
@@ -144,30 +135,28 @@ class On(Key[K_co]):
             if len(both) == 2 and excludes(both[0], both[1], entity.__spec__):
                 continue
             shown = " and ".join(f"{condition_text(one)!r}" for one in both) or "no condition"
-            raise DeclarationError(
+            refuse(
                 "K3",
                 f"{other.name} and {self.name} are both on {self.index}, but an item has one key "
                 f"there, and {shown} may both hold."
                 if len(both) == 2
                 else f"{other.name} and {self.name} are both on {self.index}, but an item has one "
                 "key there.",
-                place=place,
-                suggestion="Give each a when= that excludes the other, as "
+                "Give each a when= that excludes the other, as "
                 "when=lambda item: item.open and when=lambda item: not_(item.open).",
             )
 
     def _read_when(self, entity: type[Entity]) -> schema.Condition | None:
         names = frozenset(entity.__spec__.fields)
         if callable(self._when):
-            return declare(self._when, entity, place=f"{self.place} {entity.__name__}.{self.name}")
+            return declare(self._when, entity)
         wanted = (self._when,) if isinstance(self._when, str) else self._when
         for field in wanted:
             if field not in names:
-                raise DeclarationError(
+                refuse(
                     "K1",
                     f"when= names the field {field!r}, which {entity.__name__} does not declare.",
-                    place=str(self.place),
-                    suggestion=f"Declared: {', '.join(sorted(names))}.",
+                    f"Declared: {', '.join(sorted(names))}.",
                 )
         return there(*wanted)
 

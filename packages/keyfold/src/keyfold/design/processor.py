@@ -8,9 +8,9 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from keyfold.design import codes, flow
+from keyfold.design.declaration import refuse
 from keyfold.design.follows import SUPPORT_TABLE
 from keyfold.design.source import Place
-from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
@@ -39,22 +39,20 @@ class Processor:
     def __post_init__(self) -> None:
         unknown = self.kinds - set(KINDS)
         if unknown:
-            raise DeclarationError(
+            refuse(
                 codes.UNKNOWN_REFERENCE,
                 f"the processor {self.name} has unknown changes: {', '.join(sorted(unknown))}.",
-                place=str(self.place),
-                suggestion=f"Use one of {', '.join(KINDS)}.",
+                f"Use one of {', '.join(KINDS)}.",
             )
         try:
             signature(self.function).bind("old", "new", "delivery")
         except TypeError:
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"the processor {self.name} cannot be called with the item before, the item after "
                 "and the delivery.",
-                place=str(self.place),
-                suggestion=f"Write def {self.name}(old, new, delivery).",
-            ) from None
+                f"Write def {self.name}(old, new, delivery).",
+            )
 
     def describe(self) -> flow.ConsumerSchema:
         return flow.ConsumerSchema(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from pydantic import BaseModel
 
 from keyfold.design.codec import WireItem, compile_decoder
+from keyfold.design.declaration import refuse
 from keyfold.design.entity_spec import EntitySpec
-from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
     from keyfold.design.keys import Key
@@ -29,11 +29,11 @@ class View(Generic[V]):
     def __post_init__(self) -> None:
         unknown = [name for name in self.fields if name not in self.spec.fields]
         if unknown:
-            raise DeclarationError(
+            refuse(
                 "K1",
                 f"{self.model.__name__} has the fields {', '.join(unknown)}, which "
                 f"{self.spec.name} does not declare.",
-                suggestion=f"Declared: {', '.join(self.spec.fields)}.",
+                f"Declared: {', '.join(self.spec.fields)}.",
             )
 
     @property
@@ -55,9 +55,9 @@ def check_projected(spec: EntitySpec, declared: Key, fields: tuple[str, ...]) ->
     held = {*table.key_attributes, *index.key_attributes, *index.included}
     missing = [name for name in fields if spec.fields[name].attribute not in held]
     if missing:
-        raise DeclarationError(
+        refuse(
             "X10",
             f"{index.name} ({index.projection}) does not hold {', '.join(missing)} of {spec.name}, "
             "so they would be empty.",
-            suggestion="Project them into the index, or read less with only(Model).",
+            "Project them into the index, or read less with only(Model).",
         )

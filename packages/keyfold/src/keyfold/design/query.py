@@ -10,11 +10,12 @@ from pydantic import BaseModel
 
 from keyfold.design.address import KeyOf
 from keyfold.design.condition import Condition, all_of
+from keyfold.design.declaration import refuse
 from keyfold.design.keys import Key
 from keyfold.design.projection import View
 from keyfold.design.read import Page, Read
 from keyfold.design.recorder import record
-from keyfold.errors import DeclarationError, MissingKeyField
+from keyfold.errors import MissingKeyField
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
@@ -64,11 +65,11 @@ class Query(Read[Page[E]], Generic[E]):
 
     def consistent(self) -> Self:
         if not reads_consistently(self.entity, self.source.declared.index):
-            raise DeclarationError(
+            refuse(
                 "X6",
                 f"{self.entity.__name__}.{self.source.declared.name} is on an index, which does "
                 "not support consistent reads.",
-                suggestion="Read by the primary key, or use an eventually consistent read.",
+                "Read by the primary key, or use an eventually consistent read.",
             )
         return replace(self, consistent_read=True)
 
@@ -118,10 +119,10 @@ class OpenQuery(Query[E]):
         changed = [name for name in forms if name not in _LETTER_BY_LETTER]
         if field.kind != "string" or changed:
             what = f"in the format {changed[0]!r}" if changed else f"of kind {field.kind}"
-            raise DeclarationError(
+            refuse(
                 "Q5",
                 f"{self.entity.__name__}.{slot} is {what}, which has no prefix.",
-                suggestion="Give a prefix of a text field, plain or in the format lowercase or "
+                "Give a prefix of a text field, plain or in the format lowercase or "
                 "uppercase, or a range.",
             )
         return replace(self, ranged=slot, beginning=bound[slot])
@@ -143,11 +144,11 @@ class OpenQuery(Query[E]):
         if len(bound) == 1 and free and free[0] in bound:
             return free[0]
         expected = f"the next sort field is {free[0]}" if free else "all sort fields are given"
-        raise DeclarationError(
+        refuse(
             "Q5",
             f"a range over {', '.join(bound) or 'nothing'} cannot be served by "
             f"{self.entity.__name__}.{self.source.declared.name}: {expected}.",
-            suggestion="Bound the sort field that follows the given ones.",
+            "Bound the sort field that follows the given ones.",
         )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from keyfold.design.declaration import refuse
 from keyfold.design.item_collection import Collection
 from keyfold.design.query import Query
 from keyfold.design.read import Page, Read
-from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
     from keyfold.design.entity import Entity
@@ -54,31 +54,31 @@ def merge(*queries: Query[Any] | Collection[Any], unique: str = "") -> Merge[Any
     """Merge queries in sort-key order; `unique` names the field that identifies duplicates."""
     wrong = [one for one in queries if not isinstance(one, Query | Collection)]
     if wrong or not queries:
-        raise DeclarationError(
+        refuse(
             "Q5",
             f"{wrong[0]!r} is not a query." if wrong else "a merge has no query.",
-            suggestion="Give queries of keys, as merge(Order.by_day.query(day=each(days))).",
+            "Give queries of keys, as merge(Order.by_day.query(day=each(days))).",
         )
     directions = {query.backwards for query in queries}
     if len(directions) != 1:
-        raise DeclarationError(
+        refuse(
             "Q5",
             "the queries of a merge have different directions.",
-            suggestion="Make all of them ascending or all descending.",
+            "Make all of them ascending or all descending.",
         )
     for key in (key for query in queries for key in query.keys):
         sort = key.declared.sort_attributes
         if len(sort) != 1 or sort[0].type == "B":
-            raise DeclarationError(
+            refuse(
                 "Q5",
                 f"{key.entity.__name__}.{key.declared.name} has no sort key of one text or "
                 "number, by which a merge could order.",
-                suggestion="Merge queries on keys that have one.",
+                "Merge queries on keys that have one.",
             )
         if unique and unique not in key.entity.__spec__.fields:
-            raise DeclarationError(
+            refuse(
                 "K1",
                 f"a merge is unique by {unique!r}, which {key.entity.__name__} does not declare.",
-                suggestion="Name a field that all merged entities have.",
+                "Name a field that all merged entities have.",
             )
     return Merge(queries, unique)

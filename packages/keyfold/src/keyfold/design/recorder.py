@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import signature
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast
 
 from pydantic import BaseModel
 
 from keyfold.design import codes
 from keyfold.design.codec import document, is_absent
 from keyfold.design.condition import Condition, combined, operand, operand_of, presence
+from keyfold.design.declaration import refuse
 from keyfold.design.field_codec import Codec
 from keyfold.design.parameter import Param
 from keyfold.design.path_change import FieldPath
 from keyfold.design.path_types import element_type, is_of, is_open, models_of, value_types
-from keyfold.errors import DeclarationError, KeyfoldError
+from keyfold.errors import KeyfoldError
 from keyfold_engine.expressions.ast import (
     And,
     Between,
@@ -42,37 +43,29 @@ _FUNCTIONS = (
 )
 
 
-def declare(condition: Callable[[E], object], entity: type[E], *, place: str) -> Condition:
+def declare(condition: Callable[[E], object], entity: type[E]) -> Condition:
     """The condition of a declaration, which must be the same each time it is recorded."""
-    found = record(condition, entity, place=place)
-    if record(condition, entity, place=place) != found:
-        raise DeclarationError(
+    found = record(condition, entity)
+    if record(condition, entity) != found:
+        refuse(
             codes.PATTERN_BRANCHES,
             "a condition changes each time it is evaluated, but it is recorded once, at import.",
-            place=place,
-            suggestion="Compare with a constant or a field; pass the current time to a query's "
+            "Compare with a constant or a field; pass the current time to a query's "
             "filter as a parameter.",
         )
     return found
 
 
-def record(condition: Callable[[E], object], entity: type[E], *, place: str = "") -> Condition:
+def record(condition: Callable[[E], object], entity: type[E]) -> Condition:
     """The condition that a lambda over an entity records."""
     if not callable(condition):
-        raise _no_condition(condition, place)
+        _refuse_condition(condition)
     try:
         return condition_of(condition(cast("E", _Item(entity))))
-    except DeclarationError as problem:
-        raise DeclarationError(
-            problem.code,
-            problem.message,
-            place=problem.place or place,
-            suggestion=problem.suggestion,
-        ) from None
     except TypeError:
         if _takes_one(condition):
             raise
-        raise _no_condition(condition, place) from None
+        _refuse_condition(condition)
 
 
 class Recorded:
@@ -93,23 +86,23 @@ class Recorded:
         return Recorded(Not(self._condition))
 
     def __bool__(self) -> bool:
-        raise DeclarationError(
+        refuse(
             codes.PATTERN_BRANCHES,
             "a condition was used as a bool.",
-            suggestion="Combine conditions with &, | and not_(...), not with and, or, not.",
+            "Combine conditions with &, | and not_(...), not with and, or, not.",
         )
 
 
 def condition_of(value: object) -> Condition:
     """What a condition's function returned."""
-    if isinstance(value, Recorded):
-        return value._condition
-    raise DeclarationError(
-        codes.PATTERN_BRANCHES,
-        f"a condition returned {value!r} instead of a comparison of fields.",
-        suggestion="Return comparisons of the entity's fields, joined with & and |; exists(...) "
-        "and missing(...) say whether a field has a value.",
-    )
+    if not isinstance(value, Recorded):
+        refuse(
+            codes.PATTERN_BRANCHES,
+            f"a condition returned {value!r} instead of a comparison of fields.",
+            "Return comparisons of the entity's fields, joined with & and |; exists(...) "
+            "and missing(...) say whether a field has a value.",
+        )
+    return value._condition
 
 
 def _takes_one(condition: Callable[..., object]) -> bool:
@@ -121,12 +114,11 @@ def _takes_one(condition: Callable[..., object]) -> bool:
     return True
 
 
-def _no_condition(given: object, place: str) -> DeclarationError:
-    return DeclarationError(
+def _refuse_condition(given: object) -> NoReturn:
+    refuse(
         codes.PATTERN_BRANCHES,
         f"{given!r} is not a condition.",
-        place=place,
-        suggestion="Give a function of the item, as where=lambda item: item.stock > 0.",
+        "Give a function of the item, as where=lambda item: item.stock > 0.",
     )
 
 
@@ -136,10 +128,10 @@ def record_path(
     """The path that a lambda leads to, its type, and the models along it."""
     found = path(_Item(entity)) if callable(path) else path
     if not isinstance(found, _Field) or found._sized:
-        raise DeclarationError(
+        refuse(
             codes.PATTERN_BRANCHES,
             f"{found!r} is not a path inside {entity.__name__}.",
-            suggestion="Give a function that returns one, as lambda order: order.address.city.",
+            "Give a function that returns one, as lambda order: order.address.city.",
         )
     models: list[type[BaseModel]] = []
     annotation: Any = entity.model_fields[found._path.field].annotation
@@ -162,10 +154,10 @@ class _Item:
     def __getattr__(self, name: str) -> _Field:
         spec = self._entity.__spec__
         if name not in spec.fields:
-            raise DeclarationError(
+            refuse(
                 codes.UNKNOWN_REFERENCE,
                 f"a condition names the field {name!r}, which is not declared.",
-                suggestion=f"Declared: {', '.join(sorted(spec.fields))}.",
+                f"Declared: {', '.join(sorted(spec.fields))}.",
             )
         return _Field(spec, FieldPath((name,)), self._entity.model_fields[name].annotation)
 
@@ -201,18 +193,18 @@ class _Field(Recorded):
                 return self._inside(name, info.serialization_alias or name, annotation)
         if models:
             known = ", ".join(sorted({n for model in models for n in model.model_fields}))
-            raise DeclarationError(
+            refuse(
                 codes.UNKNOWN_REFERENCE,
                 f"a condition names {self._path}.{name}, which is not declared.",
-                suggestion=f"Declared: {known}.",
+                f"Declared: {known}.",
             )
-        if is_open(self._type):
-            return self._inside(name, name, Any)
-        raise self._refusal(f"looks at {name!r} of {self._path}", _FUNCTIONS)
+        if not is_open(self._type):
+            self._refuse(f"looks at {name!r} of {self._path}", _FUNCTIONS)
+        return self._inside(name, name, Any)
 
     def _refuse_looking_inside(self) -> None:
         if self._codec is not None:
-            raise self._refusal(
+            self._refuse(
                 f"looks into {self._path}, which is stored by the codec {self._codec.name}",
                 "Compare the whole field, if its codec is comparable.",
             )
@@ -220,7 +212,7 @@ class _Field(Recorded):
     def __getitem__(self, key: str | int) -> _Field:
         self._refuse_looking_inside()
         if not isinstance(key, str | int) or not is_open(self._type):
-            raise self._refusal(f"looks into {self._path} with [{key!r}]", _FUNCTIONS)
+            self._refuse(f"looks into {self._path} with [{key!r}]", _FUNCTIONS)
         return self._inside(key, key, element_type(self._type))
 
     def _inside(self, name: str | int, stored: str | int, annotation: Any) -> _Field:
@@ -249,14 +241,14 @@ class _Field(Recorded):
         if not is_absent(other):
             return Recorded(Compare(operator, self._subject, self._operand(other)))
         if operator not in ("=", "<>"):
-            raise self._refusal(f"asks for {self._path} {operator} None", "Write missing(field).")
+            self._refuse(f"asks for {self._path} {operator} None", "Write missing(field).")
         return Recorded(presence(self._subject, there=operator == "<>"))
 
     def __hash__(self) -> int:
-        raise self._refusal(f"looks {self._path} up", "Write one_of(field, *values).")
+        self._refuse(f"looks {self._path} up", "Write one_of(field, *values).")
 
     def __format__(self, _: str) -> str:
-        raise self._refusal(
+        self._refuse(
             f"puts {self._path} into a text", "Compare the field itself with a value or a field."
         )
 
@@ -268,7 +260,7 @@ class _Field(Recorded):
         `element`: it may be stored as an element of the field; `held`: it is of their type.
         """
         if self._codec is not None and not self._codec.comparable:
-            raise self._refusal(
+            self._refuse(
                 f"compares {self._path}, which the codec {self._codec.name} may store in several "
                 "forms",
                 "Say comparable=True if equal values are always stored equal.",
@@ -282,7 +274,7 @@ class _Field(Recorded):
 
     def _refuse_other_codec(self, other: _Field) -> None:
         if self._codec != other._codec:
-            raise self._refusal(
+            self._refuse(
                 f"compares {self._path} with {other._path}, which are stored differently",
                 "Give both fields the same codec.",
             )
@@ -296,26 +288,26 @@ class _Field(Recorded):
             fits = False
         if not fits:
             shown = f"size({self._path})" if self._sized else self._path
-            raise DeclarationError(
+            refuse(
                 codes.PATTERN_BRANCHES,
                 f"a condition compares {shown} with {value!r}, which is not of its type.",
-                suggestion="Compare it with a value of the field's type.",
+                "Compare it with a value of the field's type.",
             )
 
     def __call__(self, *_: object, **__: object) -> Any:
-        raise self._refusal(f"calls {self._path}", _FUNCTIONS)
+        self._refuse(f"calls {self._path}", _FUNCTIONS)
 
     def __contains__(self, element: object) -> bool:
-        raise self._refusal(f"asks what is in {self._path}", "Write contains(field, element).")
+        self._refuse(f"asks what is in {self._path}", "Write contains(field, element).")
 
     def __iter__(self) -> Any:
-        raise self._refusal(f"goes through {self._path}", "Write contains(field, element).")
+        self._refuse(f"goes through {self._path}", "Write contains(field, element).")
 
     def __len__(self) -> int:
-        raise self._refusal(f"counts the elements of {self._path}", "Write size(field) of keyfold.")
+        self._refuse(f"counts the elements of {self._path}", "Write size(field) of keyfold.")
 
     def _refuse_computing(self, *_: object) -> Any:
-        raise self._refusal(
+        self._refuse(
             f"computes with {self._path}", "Compare the field itself with a value or a field."
         )
 
@@ -324,22 +316,19 @@ class _Field(Recorded):
     )
     __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __abs__ = _refuse_computing
 
-    def _refusal(self, what: str, suggestion: str) -> DeclarationError:
-        return DeclarationError(
-            codes.PATTERN_BRANCHES,
-            f"a condition {what}, which cannot be recorded.",
-            suggestion=suggestion,
-        )
+    def _refuse(self, what: str, suggestion: str) -> NoReturn:
+        message = f"a condition {what}, which cannot be recorded."
+        refuse(codes.PATTERN_BRANCHES, message, suggestion)
 
 
 def _field(field: object) -> _Field:
-    if isinstance(field, _Field):
-        return field
-    raise DeclarationError(
-        codes.PATTERN_BRANCHES,
-        f"{field!r} is not a field of the entity.",
-        suggestion="Name one of the item that the condition is given, as exists(item.email).",
-    )
+    if not isinstance(field, _Field):
+        refuse(
+            codes.PATTERN_BRANCHES,
+            f"{field!r} is not a field of the entity.",
+            "Name one of the item that the condition is given, as exists(item.email).",
+        )
+    return field
 
 
 def _operands(field: object, *given: object, held: bool = False) -> tuple[Operand, ...]:
@@ -373,10 +362,10 @@ def contains(field: object, element: object) -> bool:
 def one_of(field: object, *values: object) -> bool:
     """The field has one of the values."""
     if not values or any(isinstance(value, list | tuple | set | frozenset) for value in values):
-        raise DeclarationError(
+        refuse(
             codes.PATTERN_BRANCHES,
             f"one_of was given {', '.join(map(repr, values)) or 'no values'}.",
-            suggestion="Give the values one by one, as one_of(item.state, *states).",
+            "Give the values one by one, as one_of(item.state, *states).",
         )
     subject, *options = _operands(field, *values)
     return cast("bool", Recorded(In(subject, tuple(sorted(options, key=operand)))))

@@ -154,7 +154,7 @@ def template(value: Node) -> Template:
 def _template(value: Node) -> Template:
     text = value.text(_KEY)
     try:
-        return parse_text(text, place=str(value.place))
+        return parse_text(text)
     except DeclarationError as error:
         value.refuse(f"{error.message} {error.suggestion}")
 

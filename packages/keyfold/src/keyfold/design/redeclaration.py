@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import sys
 import warnings
 from collections.abc import Callable
@@ -52,8 +53,8 @@ def _names(maintainer: Any, entity: type[Entity]) -> bool:
     return any(value is entity for value in vars(maintainer).values())
 
 
-def _captures(resolver: Callable[[], None], entity: type[Entity]) -> bool:
-    return any(cell.cell_contents is entity for cell in resolver.__closure__ or ())
+def _captures(resolver: Callable[..., object], entity: type[Entity]) -> bool:
+    return any(cell.cell_contents is entity for cell in inspect.unwrap(resolver).__closure__ or ())
 
 
 def _copies(entity: type[Entity], old: type[Entity]) -> bool:

@@ -132,11 +132,11 @@ def effect_text(value: Effect) -> str:
     return " ".join(words)
 
 
-def condition(text: str, *, place: str = "") -> tuple[str, SortCondition] | None:
+def condition(text: str) -> tuple[str, SortCondition] | None:
     """Parses `SK > ACTIVITY#<timestamp>`: the attribute, if named, and the condition."""
     text = text.strip()
     if call := _CALL.fullmatch(text):
-        operand = template(_unquote(call["value"]), place=place)
+        operand = template(_unquote(call["value"]))
         return call["attr"], SortCondition("begins_with", operand, raw=text)
     found = _INFIX.fullmatch(text)
     if found is None:
@@ -146,12 +146,12 @@ def condition(text: str, *, place: str = "") -> tuple[str, SortCondition] | None
         low, _, high = value.partition(" and ")
         if not high:
             return None
-        operand = template(_unquote(low), place=place)
-        upper = template(_unquote(high), place=place)
+        operand = template(_unquote(low))
+        upper = template(_unquote(high))
         asked = SortCondition("between", operand, raw=text, upper=upper)
         return found["attr"] or "", asked
     name = _OPERATORS.get(operator, operator)
-    asked = SortCondition(template=template(_unquote(value), place=place), raw=text)
+    asked = SortCondition(template=template(_unquote(value)), raw=text)
     return found["attr"] or "", replace(asked, operator=cast("Any", name))
 
 

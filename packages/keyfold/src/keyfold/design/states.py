@@ -7,9 +7,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from keyfold.design import codes
+from keyfold.design.declaration import refuse
 from keyfold.design.markers import FieldMarker
-from keyfold.design.source import caller
-from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
     from keyfold.design.fields import FieldSpec
@@ -33,11 +32,10 @@ class States(FieldMarker, Generic[S]):
         final: Iterable[S] | None = None,
     ) -> None:
         if lone := [after for after in steps.values() if isinstance(after, str)]:
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"the states that follow a state must be a set, not {lone[0]!r}.",
-                place=str(caller()),
-                suggestion=f"Write {{{lone[0]!r}}}.",
+                f"Write {{{lone[0]!r}}}.",
             )
         self.steps = {
             _stored(before): tuple(map(_stored, after)) for before, after in steps.items()
@@ -52,33 +50,30 @@ class States(FieldMarker, Generic[S]):
         self._final = None if final is None else tuple(map(_stored, final))
         self.start: tuple[Any, ...] = self._start or ()
 
-    def bind(self, field: FieldSpec, default: object, place: str) -> None:
+    def bind(self, field: FieldSpec, default: object) -> None:
         """Check it against its field, and derive the start from the field's default."""
         known = {*self.steps, *(after for several in self.steps.values() for after in several)}
         named = known | {*(self._start or ()), *(self._final or ())}
         values = {str(one) for one in named}
         if field.values and (unknown := sorted(values - {*field.values})):
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"the states name {', '.join(unknown)}, which {field.name} does not have.",
-                place=place,
-                suggestion=f"Its values are: {', '.join(field.values)}.",
+                f"Its values are: {', '.join(field.values)}.",
             )
         if self._start is None:
             if default is None:
-                raise DeclarationError(
+                refuse(
                     codes.MARKER_MISUSED,
                     f"a new item has no initial state: {field.name} has no default.",
-                    place=place,
-                    suggestion="Give it one, or use States(..., start={...}).",
+                    "Give it one, or use States(..., start={...}).",
                 )
             self.start = (_stored(default),)
             if self.start[0] not in known:
-                raise DeclarationError(
+                refuse(
                     codes.MARKER_MISUSED,
                     f"{field.name} starts as {self.start[0]}, which has no transitions.",
-                    place=place,
-                    suggestion="Start with one of "
+                    "Start with one of "
                     f"{', '.join(map(str, known))}, or use States(..., start={{...}}).",
                 )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, get_args
 
 from keyfold.design import codes, schema
-from keyfold.errors import DeclarationError
+from keyfold.design.declaration import refuse
 from keyfold_engine.limits import GLOBAL_INDEXES, INDEX_KEY_ATTRIBUTES, LOCAL_INDEXES
 
 if TYPE_CHECKING:
@@ -43,9 +43,7 @@ _INDEX_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 def check_table(table: schema.TableSchema) -> None:
     """Refuse what DynamoDB would refuse when the table is created."""
     for message, suggestion in _table_problems(table):
-        raise DeclarationError(
-            codes.TABLE_REFUSED, message, place=str(table.place), suggestion=suggestion
-        )
+        refuse(codes.TABLE_REFUSED, message, suggestion)
 
 
 def _table_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
@@ -80,11 +78,7 @@ def _table_problems(table: schema.TableSchema) -> Iterator[tuple[str, str]]:
     names = [index.name for index in table.indexes]
     for name in names:
         if names.count(name) > 1:
-            raise DeclarationError(
-                codes.NAME_TAKEN,
-                f"the table {table.name} declares the index {name} twice.",
-                place=str(table.place),
-            )
+            refuse(codes.NAME_TAKEN, f"the table {table.name} declares the index {name} twice.")
 
 
 def _index_problems(table: schema.TableSchema, index: schema.Index) -> Iterator[tuple[str, str]]:

@@ -12,8 +12,9 @@ from urllib.parse import unquote
 
 from pydantic_core import core_schema
 
+from keyfold.design.declaration import refuse
 from keyfold.design.formats import Format, parse_format
-from keyfold.errors import DeclarationError, KeyValueRefused, MissingKeyField
+from keyfold.errors import KeyValueRefused, MissingKeyField
 
 DELIMITER: Final = "#"
 SEPARATOR: Final = ", "
@@ -242,23 +243,22 @@ def leading(templates: Sequence[Template]) -> Template:
     return Template((*known.parts, Literal(SEPARATOR)), pieces=tuple(templates))
 
 
-def template(text: str, *, place: str = "") -> Template:
+def template(text: str) -> Template:
     """A key template in a file's notation; fields as `{name}` or `<name>`."""
     if text.startswith(_APART):
         *pieces, last = text.removeprefix(_APART).split(SEPARATOR)
-        known = [template(piece, place=place) for piece in (*pieces, last) if piece]
+        known = [template(piece) for piece in (*pieces, last) if piece]
         return apart(known) if last else leading(known)
     escape = text.startswith(_ESCAPED)
     text = text.removeprefix(_ESCAPED)
     if {"<", ">"} & set(_ANGLED.sub("", text)):
-        raise DeclarationError(
+        refuse(
             "K1",
             f"the key {text!r} has a field that is not written as <name>.",
-            place=place,
-            suggestion="Close each < with >, and use letters, digits and _ in between. "
+            "Close each < with >, and use letters, digits and _ in between. "
             "Write << and >> for the characters themselves.",
         )
-    return parse_template(braced(text), place=place, escape=escape)
+    return parse_template(braced(text), escape=escape)
 
 
 def braced(text: str) -> str:
@@ -275,7 +275,7 @@ def template_text(value: Template) -> str:
     return f"{_ESCAPED}{text}" if value.escape else text
 
 
-def parse_template(text: str, *, place: str = "", escape: bool = False) -> Template:
+def parse_template(text: str, *, escape: bool = False) -> Template:
     """Parses `ROOM#{room_id}`; a field may have a format, as `{starts_at:epoch_ms}`."""
     parts: list[Part] = []
     end = 0
@@ -283,27 +283,25 @@ def parse_template(text: str, *, place: str = "", escape: bool = False) -> Templ
         if found.start() > end:
             parts.append(Literal(text[end : found.start()]))
         path = found[1] if "." in found[1] else ""
-        form = parse_format(found[2] or "", place=place)
+        form = parse_format(found[2] or "")
         parts.append(Slot(found[1].replace(".", "_"), form, path))
         end = found.end()
     if end < len(text):
         parts.append(Literal(text[end:]))
     for part in parts:
         if isinstance(part, Literal) and ("{" in part.text or "}" in part.text):
-            raise DeclarationError(
+            refuse(
                 "K1",
                 f"the key template {text!r} has an unmatched brace.",
-                place=place,
-                suggestion="Write fields as {name} or {name:format}.",
+                "Write fields as {name} or {name:format}.",
             )
     for left, right in pairwise(parts):
         if isinstance(left, Slot) and isinstance(right, Slot):
-            raise DeclarationError(
+            refuse(
                 "K6",
                 f"the key template {text!r} joins {left.field} and {right.field} without a "
                 "delimiter, so two different pairs can give the same key.",
-                place=place,
-                suggestion=f"Put the delimiter {DELIMITER!r} between them.",
+                f"Put the delimiter {DELIMITER!r} between them.",
             )
     return Template(tuple(parts), escape)
 

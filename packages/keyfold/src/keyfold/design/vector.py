@@ -11,9 +11,9 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from keyfold.design import codes
+from keyfold.design.declaration import refuse
 from keyfold.design.markers import StructureMarker
 from keyfold.design.vector_index import Distance, VectorSchema
-from keyfold.errors import DeclarationError
 from keyfold_engine.limits import SEARCH_FILTERS, VECTOR_DIMENSIONS, VECTOR_INDEXES
 
 if TYPE_CHECKING:
@@ -61,31 +61,26 @@ class Vector(StructureMarker):
     def attach_field(self, entity: type[Entity], name: str) -> None:
         """Add the index to the entity's table."""
         spec = entity.__spec__
-        place = f"{spec.place} {spec.name}.{name}"
         for message, suggestion in self._problems(spec, name):
-            raise DeclarationError(
-                codes.MARKER_MISUSED, message, place=place, suggestion=suggestion
-            )
+            refuse(codes.MARKER_MISUSED, message, suggestion)
         table = entity.__table__
         made = self._schema(spec, name)
         others = [one for one in table.schema.vectors if one.name != made.name]
         if made not in table.schema.vectors and len(others) < len(table.schema.vectors):
-            raise DeclarationError(
+            refuse(
                 codes.NAME_TAKEN,
                 f"the table {table.name} has another vector index {made.name}.",
-                place=place,
-                suggestion='Give this one a name of its own, as Vector(..., index="by_meaning").',
+                'Give this one a name of its own, as Vector(..., index="by_meaning").',
             )
         if len(others) == VECTOR_INDEXES:
-            raise DeclarationError(
+            refuse(
                 codes.TABLE_REFUSED,
                 f"the table {table.name} would have {len(others) + 1} vector indexes; DynamoDB "
                 f"takes {VECTOR_INDEXES}.",
-                place=place,
-                suggestion="Let entities share an index, under one attribute name.",
+                "Let entities share an index, under one attribute name.",
             )
         table.schema = replace(table.schema, vectors=(*others, made))
-        table.design.when_complete(lambda: _refuse_conflict(entity, made, place))
+        table.design.when_complete(lambda: _refuse_conflict(entity, made))
 
     def _schema(self, spec: EntitySpec, name: str) -> VectorSchema:
         attribute = spec.fields[name].attribute
@@ -150,7 +145,7 @@ def _type(field: FieldSpec) -> str:
     return "S" if field.kind in _TEXT else ""
 
 
-def _refuse_conflict(entity: type[Entity], index: VectorSchema, place: str) -> None:
+def _refuse_conflict(entity: type[Entity], index: VectorSchema) -> None:
     """Refuse a conflicting attribute: DynamoDB rejects items whose attribute has another type."""
     for other in entity.__table__.entities:
         for name, field in other.__spec__.fields.items():
@@ -162,10 +157,9 @@ def _refuse_conflict(entity: type[Entity], index: VectorSchema, place: str) -> N
             else:
                 continue
             if wrong:
-                raise DeclarationError(
+                refuse(
                     codes.NAME_TAKEN,
                     f"{other.__name__}.{name} is stored as {field.attribute!r}, which the vector "
                     f"index {index.name} uses for something else: DynamoDB would reject the item.",
-                    place=place,
-                    suggestion="Store it under another name, with Annotated[..., Name(...)].",
+                    "Store it under another name, with Annotated[..., Name(...)].",
                 )

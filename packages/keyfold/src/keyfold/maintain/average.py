@@ -6,12 +6,11 @@ DynamoDB cannot divide in an update, so the quotient is not stored.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from keyfold.design import codes
-from keyfold.design.declaration import Declared
+from keyfold.design.declaration import Declared, refuse
 from keyfold.design.entity import Entity
-from keyfold.errors import DeclarationError
 from keyfold.maintain.counter import Counter
 
 if TYPE_CHECKING:
@@ -35,27 +34,16 @@ class Average(Declared):
             field = entity.__spec__.fields.get(name)
             mark = None if field is None else field.mark(Counter)
             if mark is None:
-                raise self._misuse(entity, f"{entity.__name__}.{name} is not a counter.")
+                _refuse(f"{entity.__name__}.{name} is not a counter.")
             if mark.shards > 1:
-                raise self._misuse(
-                    entity, f"{entity.__name__}.{name} is sharded, and known only by `total`."
-                )
+                _refuse(f"{entity.__name__}.{name} is sharded, and known only by `total`.")
             marks.append(mark)
         summed, counted = marks
         if not summed.sums or counted.sums:
-            raise self._misuse(entity, f"{self.total} must be a sum, and {self.count} a count.")
+            _refuse(f"{self.total} must be a sum, and {self.count} a count.")
         same = (summed.of, summed.via, summed.sync) == (counted.of, counted.via, counted.sync)
         if not same or summed.where is not counted.where:
-            raise self._misuse(entity, f"{self.total} and {self.count} are over different items.")
-
-    def _misuse(self, entity: type[Entity], what: str) -> DeclarationError:
-        return DeclarationError(
-            codes.MARKER_MISUSED,
-            what,
-            place=f"{self.place} {entity.__name__}.{self.name}",
-            suggestion="Declare both over the same items: one with sums=, one without; give both "
-            "the same function as where=.",
-        )
+            _refuse(f"{self.total} and {self.count} are over different items.")
 
     @overload
     def __get__(self, instance: None, owner: type) -> Self: ...
@@ -67,3 +55,12 @@ class Average(Declared):
             return self
         count = getattr(instance, self.count)
         return Decimal(getattr(instance, self.total)) / count if count else None
+
+
+def _refuse(what: str) -> NoReturn:
+    refuse(
+        codes.MARKER_MISUSED,
+        what,
+        "Declare both over the same items: one with sums=, one without; give both the same "
+        "function as where=.",
+    )

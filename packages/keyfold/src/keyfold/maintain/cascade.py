@@ -53,11 +53,10 @@ class Cascade(Declared):
         def resolve() -> None:
             related = Related(
                 entity,
-                design.entity(self.of, place=str(self.place)),
+                design.entities[self.of],
                 self.through,
                 self.via,
                 owner=f"the cascade {entity.__name__}.{self.name}",
-                place=self.place,
             )
             label = f"cascade {entity.__name__}.{self.name}"
             design.maintain(CascadeMaintainer(related, label, self.sync, self.place))

@@ -8,12 +8,13 @@ from typing import Any, Literal
 
 from keyfold.design import codes, schema
 from keyfold.design.address import Ref
+from keyfold.design.declaration import refuse
 from keyfold.design.entity import Entity
 from keyfold.design.fields import check_shown
 from keyfold.design.follows import ITEMS_AT_ONCE, Follows
 from keyfold.design.markers import StructureMarker
 from keyfold.design.source import caller
-from keyfold.errors import ConditionFailed, DeclarationError, NotFound
+from keyfold.errors import ConditionFailed, NotFound
 from keyfold.maintain.address import fetch, raw, value_digest
 from keyfold.maintain.drift import SET_IT, Drift
 from keyfold.maintain.fact import ShownFact
@@ -47,18 +48,17 @@ class Copied(StructureMarker):
         design = entity.__table__.design
 
         def resolve() -> None:
-            origin = design.entity(self.of, place=str(self.place))
+            origin = design.entities[self.of]
             owner = f"the copy {entity.__name__}.{field}"
             if self.field not in origin.__spec__.fields:
-                raise DeclarationError(
+                refuse(
                     codes.UNKNOWN_REFERENCE,
                     f"{owner} names the field {self.field!r}, which {self.of} does not have.",
-                    place=str(self.place),
-                    suggestion=f"Its fields are: {', '.join(origin.__spec__.fields)}.",
+                    f"Its fields are: {', '.join(origin.__spec__.fields)}.",
                 )
             copy = entity.__spec__.fields[field]
-            check_shown(copy, origin.__spec__.fields[self.field], str(self.place))
-            related = Related(origin, entity, self.through, self.via, owner=owner, place=self.place)
+            check_shown(copy, origin.__spec__.fields[self.field])
+            related = Related(origin, entity, self.through, self.via, owner=owner)
             maintainer = OriginMaintainer(related, self.field, field, self.place)
             design.maintain(maintainer)
             design.maintain(CopyMaintainer(maintainer))

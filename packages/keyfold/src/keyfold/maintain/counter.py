@@ -10,12 +10,13 @@ from typing import Any, Literal, cast
 
 from keyfold.design import codes, condition
 from keyfold.design.address import Ref
+from keyfold.design.declaration import refuse
 from keyfold.design.entity import Entity
 from keyfold.design.follows import Follows
 from keyfold.design.markers import CountMarker
 from keyfold.design.recorder import declare
 from keyfold.design.source import caller
-from keyfold.errors import ConditionFailed, DeclarationError, PlanError, VersionConflict
+from keyfold.errors import ConditionFailed, PlanError, VersionConflict
 from keyfold.maintain.address import fetch, key_at
 from keyfold.maintain.counter_declaration import CounterDeclaration
 from keyfold.maintain.drift import SET_IT, UNKNOWN, Drift
@@ -66,11 +67,10 @@ class Counter(CountMarker):
         stamps: str = "",
     ) -> None:
         if not isinstance(shards, int) or shards < 1:
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"shards must be at least 1, not {shards!r}.",
-                place=str(caller()),
-                suggestion="Give it one or more.",
+                "Give it one or more.",
             )
         self.of, self.where, self.sums, self.sync = of, where, sums, sync
         self.via = dict(via or {})
@@ -92,24 +92,20 @@ class CounterMaintainer(SummedStructure):
     def __init__(self, declared: Counter, target: type[Entity], field: str) -> None:
         self.declared, self.target, self.field = declared, target, field
         self.label = f"counter {target.__name__}.{field}"
-        self.source = target.__table__.design.entity(
-            declared.of, place=f"{declared.place} {self.label}"
-        )
+        self.source = target.__table__.design.entities[declared.of]
         self.sync = declared.sync
         # If the holder is gone, so is its number.
         creates = declared.creates or declared.shards > 1
         self.compared = FactComparison(adds=True, missing=creates)
         key = target.__spec__.key.address
         self.via = {name: declared.via.get(name, name) for name in key}
-        self._declaration = CounterDeclaration(
+        CounterDeclaration(
             declared, self.label, target, field, self.source, tuple(self.via.values())
-        )
-        self._declaration.check()
-        refuse_itself(target, self.source, self.via, f"the {self.label}", declared.place)
+        ).check()
+        refuse_itself(target, self.source, self.via, f"the {self.label}")
         counted, self.when = self.source.__spec__, None
         if declared.where is not None:
-            place = f"{declared.place} {self.label}"
-            self.when = declare(declared.where, self.source, place=place)
+            self.when = declare(declared.where, self.source)
         self._holds = None if self.when is None else condition.evaluator(self.when, counted)
         self._refuse_circle()
         self.items = self._counted_items()
@@ -130,7 +126,7 @@ class CounterMaintainer(SummedStructure):
             moved = {(one.target, one.field) for one in onwards}
         if moved:
             through = ", ".join(sorted(one.label for one in reached))
-            raise self._declaration.refusal(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"the {self.label} depends on its own value"
                 + (f", through {through}." if through else "."),
@@ -143,14 +139,8 @@ class CounterMaintainer(SummedStructure):
         partition = self.source.__spec__.key.templates.partition.fields
         if not set(partition) <= set(self.via.values()):
             return None
-        related = Related(
-            self.target,
-            self.source,
-            "key",
-            self.via,
-            owner=f"the {self.label}",
-            place=self.declared.place,
-        )
+        owner = f"the {self.label}"
+        related = Related(self.target, self.source, "key", self.via, owner=owner)
         return CountedItems(related, self.field, self.amount)
 
     @cached_property

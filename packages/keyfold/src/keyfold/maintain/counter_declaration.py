@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from keyfold.design import codes
+from keyfold.design.declaration import refuse
 from keyfold.design.entity import Entity
-from keyfold.errors import DeclarationError
 
 if TYPE_CHECKING:
     from keyfold.maintain.counter import Counter
@@ -34,37 +33,35 @@ class CounterDeclaration:
     """The fields of a counted item that hold the key of its holder."""
 
     def check(self) -> None:
-        for problem in (*self._sources(), *self._numbers(), *self._keys(), *self._stamps()):
-            raise problem
+        self._check_sources()
+        self._check_numbers()
+        self._check_keys()
+        self._check_stamps()
 
-    def refusal(self, code: str, message: str, suggestion: str) -> DeclarationError:
-        place = str(self.mark.place)
-        return DeclarationError(code, message, place=place, suggestion=suggestion)
-
-    def _sources(self) -> Iterator[DeclarationError]:
+    def _check_sources(self) -> None:
         names = self.source.__spec__.fields
         for name in (*self.via, *((self.mark.sums,) if self.mark.sums else ())):
             if name not in names:
-                yield self.refusal(
+                refuse(
                     codes.UNKNOWN_REFERENCE,
                     f"the {self.label} needs the field {name!r}, which {self.source.__name__} "
                     "does not have.",
                     "Name the field with the key in via={...}.",
                 )
 
-    def _numbers(self) -> Iterator[DeclarationError]:
+    def _check_numbers(self) -> None:
         kind = self.target.__spec__.fields[self.field].kind
         summed = self.source.__spec__.fields.get(self.mark.sums)
         counted = "integer" if summed is None else summed.kind
         if kind not in _HOLDS.get(counted, ()):
-            yield self.refusal(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"the {self.label} is of kind {kind}, and cannot hold a sum of {counted} values.",
                 "Declare it as int for counts and whole numbers, as Decimal for others.",
             )
         info = self.target.model_fields[self.field]
         if info.is_required() or info.default not in (0, None):
-            yield self.refusal(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"the {self.label} has "
                 + ("no default." if info.is_required() else f"the default {info.default!r}.")
@@ -72,18 +69,18 @@ class CounterDeclaration:
                 "Give it the default 0.",
             )
 
-    def _keys(self) -> Iterator[DeclarationError]:
+    def _check_keys(self) -> None:
         key = self.target.__spec__.key.address
         for name in self.mark.via:
             if name not in key:
-                yield self.refusal(
+                refuse(
                     codes.UNKNOWN_REFERENCE,
                     f"the {self.label} has via={{{name!r}: ...}}, but {name} is not in the key of "
                     f"{self.target.__name__}.",
                     f"Its key is made of: {', '.join(key)}.",
                 )
 
-    def _stamps(self) -> Iterator[DeclarationError]:
+    def _check_stamps(self) -> None:
         name, spec = self.mark.stamps, self.target.__spec__
         stamped = spec.fields.get(name)
         keyed = {one for placement in spec.placements.values() for one in placement.fields}
@@ -99,7 +96,7 @@ class CounterDeclaration:
             problem = "it has shards, and no one item that they all change"
         else:
             return
-        yield self.refusal(
+        refuse(
             codes.MARKER_MISUSED,
             f"the {self.label} cannot stamp {name!r}: {problem}.",
             "Name a Timestamp field of the item that holds the number.",

@@ -14,7 +14,7 @@ from pydantic import model_validator
 
 from keyfold.design import codes
 from keyfold.design.address import OpenKey
-from keyfold.design.declaration import Declared
+from keyfold.design.declaration import Declared, refuse
 from keyfold.design.entity import Entity
 from keyfold.design.formats import ShardNumber, text_of
 from keyfold.design.keys import Key
@@ -23,7 +23,7 @@ from keyfold.design.query_merge import Merge, merge
 from keyfold.design.read import Each
 from keyfold.design.table import Table
 from keyfold.design.template import Slot
-from keyfold.errors import DeclarationError, PlanError
+from keyfold.errors import PlanError
 from keyfold.maintain.pointer import Pointer
 
 E = TypeVar("E", bound=Entity)
@@ -40,21 +40,20 @@ class Sharded(StructureMarker):
 
     def __init__(self, by: str, shards: int) -> None:
         if shards < 1:
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"shards must be at least 1, not {shards}.",
-                suggestion="Give it one or more.",
+                "Give it one or more.",
             )
         self.by, self.shards = by, shards
 
     def attach_field(self, entity: type[Entity], field: str) -> None:
         # A mirror or pointer keeps the shard of its edge.
         if not issubclass(entity, Edge | Pointer):
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"{field} is sharded, but {entity.__name__} is not an Edge.",
-                place=f"{entity.__spec__.place} {entity.__name__}.{field}",
-                suggestion=f"Write class {entity.__name__}(Edge, table=...).",
+                f"Write class {entity.__name__}(Edge, table=...).",
             )
 
     def shard(self, value: object, shards: int | None = None) -> int:
@@ -91,11 +90,10 @@ class Edge(Entity):
         cls.__sharded__ = sharded_fields(cls)
         for name, sharded in cls.__sharded__.items():
             if sharded.by not in cls.__spec__.fields:
-                raise DeclarationError(
+                refuse(
                     codes.UNKNOWN_REFERENCE,
                     f"{name} is sharded by {sharded.by!r}, which {cls.__name__} does not declare.",
-                    place=str(cls.__spec__.place),
-                    suggestion=f"Declared: {', '.join(cls.__spec__.fields)}.",
+                    f"Declared: {', '.join(cls.__spec__.fields)}.",
                 )
         for declared in vars(cls).values():
             if isinstance(declared, Mirror):
@@ -116,11 +114,10 @@ class Mirror(Declared):
 
     def attach(self, entity: type[Entity]) -> None:
         if not issubclass(entity, Edge):
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"{entity.__name__} has a mirror but is not an Edge.",
-                place=f"{self.place} {entity.__name__}.{self.name}",
-                suggestion=f"Write class {entity.__name__}(Edge, table=...).",
+                f"Write class {entity.__name__}(Edge, table=...).",
             )
 
     def build(self, edge: type[Edge]) -> None:

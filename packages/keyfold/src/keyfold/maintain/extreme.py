@@ -14,18 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 from keyfold.design import codes
 from keyfold.design.address import Ref
-from keyfold.design.declaration import Declared
+from keyfold.design.declaration import Declared, refuse
 from keyfold.design.entity import Entity
 from keyfold.design.fields import check_shown
 from keyfold.design.follows import Follows
 from keyfold.design.formats import Format, of_kind
 from keyfold.design.markers import FieldMarker
 from keyfold.design.template import Slot
-from keyfold.errors import DeclarationError
 from keyfold.maintain.address import fetch, ref_bytes, value_digest, wire_bytes
 from keyfold.maintain.drift import SET_IT, UNKNOWN, Drift
 from keyfold.maintain.fact import ItemFact
@@ -71,11 +70,10 @@ class Extreme(Declared):
     ) -> None:
         super().__init__()
         if not isinstance(shows, Mapping):
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"{self.kind} has shows={shows!r}, which names no field of the owner.",
-                place=str(self.place),
-                suggestion='Name fields of the owner, as shows={"last_text": "text"}.',
+                'Name fields of the owner, as shows={"last_text": "text"}.',
             )
         self.of, self.by, self.shows, self.moves = of, by, dict(shows), moves
         self.smallest, self.through, self.sync = smallest, through, sync
@@ -85,21 +83,18 @@ class Extreme(Declared):
         fields = entity.__spec__.fields
         for name in (*self.shows, self.moves):
             if name not in fields:
-                raise self._misuse(entity, f"{entity.__name__} has no field {name!r}.")
+                self._refuse(entity, f"{entity.__name__} has no field {name!r}.")
             if name == self.moves and fields[name].kind != "integer":
-                raise self._misuse(
-                    entity, f"{name} increases with each change, so it must be an int."
-                )
+                self._refuse(entity, f"{name} increases with each change, so it must be an int.")
             fields[name] = replace(fields[name], marks=(*fields[name].marks, KeptMark()))
         design = entity.__table__.design
         design.when_complete(lambda: design.maintain(ExtremeMaintainer(self, entity)))
 
-    def _misuse(self, entity: type[Entity], what: str) -> DeclarationError:
-        return DeclarationError(
+    def _refuse(self, entity: type[Entity], what: str) -> NoReturn:
+        refuse(
             codes.UNKNOWN_REFERENCE,
             f"{self.kind} {entity.__name__}.{self.name}: {what}",
-            place=str(self.place),
-            suggestion="Name fields of the owner, and of the candidate that each shows.",
+            "Name fields of the owner, and of the candidate that each shows.",
         )
 
 
@@ -150,14 +145,13 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         self.label = f"{declared.kind} {target.__name__}.{declared.name}"
         self.sync = declared.sync
         design = target.__table__.design
-        self.source = design.entity(declared.of, place=f"{declared.place} {self.label}")
+        self.source = design.entities[declared.of]
         self.related = Related(
             target,
             self.source,
             declared.through,
             declared.via,
             owner=f"the {self.label}",
-            place=declared.place,
         )
         self.compared = FactComparison(best="least" if declared.smallest else "most")
         needed = {declared.by, *self.source.__spec__.key.address}
@@ -166,7 +160,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
         unknown = [n for n in declared.shows.values() if n not in self.source.__spec__.fields]
         if missing or unknown:
             name = self.source.__name__
-            raise declared._misuse(
+            declared._refuse(
                 target,
                 f"it must show {missing[0]!r} of {name}."
                 if missing
@@ -174,7 +168,7 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
             )
         ranked = self.source.__spec__.fields[declared.by]
         if (ranked.codec.kind if ranked.codec else ranked.kind) not in _RANKED:
-            raise declared._misuse(
+            declared._refuse(
                 target,
                 f"{ranked.name} of {self.source.__name__} is of kind {ranked.kind}, which has no "
                 "order.",
@@ -185,13 +179,13 @@ class ExtremeMaintainer(KeptStructure, Reconciled):
                 for entity, field in ((target, ours), (self.source, theirs))
             )
             if held != shown:
-                raise declared._misuse(
+                declared._refuse(
                     target,
                     f"{ours} is of kind {held}, and shows {theirs} of {self.source.__name__}, "
                     f"which is of kind {shown}.",
                 )
             own, origin = target.__spec__.fields[ours], self.source.__spec__.fields[theirs]
-            check_shown(own, origin, str(declared.place))
+            check_shown(own, origin)
 
     @property
     def fields(self) -> frozenset[str]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from keyfold.design import codes
+from keyfold.design.declaration import refuse
 from keyfold.design.entity import Entity
 from keyfold.design.parameter import Param
-from keyfold.errors import DeclarationError, MissingKeyField
+from keyfold.errors import MissingKeyField
 from keyfold.maintain.fact import HOLDER
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
@@ -68,9 +69,9 @@ class UniqueOf(Generic[E]):
         if set(values) != set(self.declared.names):
             raise MissingKeyField(f"{place} needs {', '.join(self.declared.names)}")
         if any(isinstance(value, Param) for value in values.values()):
-            raise DeclarationError(
+            refuse(
                 codes.PATTERN_BRANCHES,
                 f"{place} takes two requests, so it cannot be an access pattern.",
-                suggestion="Read it with db.read, or declare an index for the pattern.",
+                "Read it with db.read, or declare an index for the pattern.",
             )
         return Holder(self.entity, self.declared, values)

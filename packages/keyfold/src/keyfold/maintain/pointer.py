@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from keyfold.design import codes, schema
 from keyfold.design.address import Ref
 from keyfold.design.condition import evaluator, fields_of
+from keyfold.design.declaration import declared_at, part, refuse
 from keyfold.design.entity import Entity
 from keyfold.design.fields import FieldSpec, check_copy
 from keyfold.design.follows import COPIES_AT_ONCE, Follows
@@ -17,7 +18,6 @@ from keyfold.design.markers import From, Normalised
 from keyfold.design.recorder import declare
 from keyfold.design.table import Table
 from keyfold.design.template import Slot
-from keyfold.errors import DeclarationError
 from keyfold.maintain.address import WireRef, digest, fetch, key_at, raw, ref_bytes
 from keyfold.maintain.copy_fact import CopyFact
 from keyfold.maintain.drift import UNKNOWN, Drift, differences
@@ -75,7 +75,8 @@ class Pointer(Entity, Generic[C]):
         super().__pydantic_init_subclass__(table=table, **options)
         if table is None:
             return
-        maintainer = PointerMaintainer(_canonical(cls), cls, each, sync, overflow, when)
+        with declared_at(cls.__spec__.place, cls.__name__):
+            maintainer = PointerMaintainer(_canonical(cls), cls, each, sync, overflow, when)
         cls.__maintainer__ = maintainer
         cls.__spec__.role = "pointer"
         cls.__spec__.copy = maintainer.describe()
@@ -103,59 +104,54 @@ class PointerMaintainer(KeptStructure, Reconciled):
         self.overflow = overflow
         self.label = f"pointer {pointer.__name__}"
         canonical, own = source.__spec__.fields, pointer.__spec__.fields
-        place = f"{pointer.__spec__.place} {pointer.__name__}"
-        self.when = None if when is None else declare(when, source, place=place)
+        self.when = None if when is None else declare(when, source)
         self._holds = None if self.when is None else evaluator(self.when, source.__spec__)
         if source.__spec__.role == "pointer":
-            raise DeclarationError(
+            refuse(
                 codes.UNKNOWN_REFERENCE,
                 f"{source.__name__} is a pointer itself, and a copy of a copy would lag.",
-                place=place,
-                suggestion=f"Copy the canonical, as Pointer[{_canonical(source).__name__}].",
+                f"Copy the canonical, as Pointer[{_canonical(source).__name__}].",
             )
-        self.origins = _origins(own, canonical, source, place)
+        self.origins = _origins(own, canonical, source)
         """The canonical's field of each field that is copied."""
         self.copied = tuple(self.origins)
-        self.target = self._find_target(place)
+        self.target = self._find_target()
         if overflow == "stream" and source.__table__.schema.stream is None:
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"overflow='stream' leaves pointers to the stream of {source.__table__.name}, "
                 "which has none.",
-                place=place,
-                suggestion="Declare the table with stream='NEW_AND_OLD_IMAGES'.",
+                "Declare the table with stream='NEW_AND_OLD_IMAGES'.",
             )
         for name, origin in self.origins.items():
-            _check_types(own[name], canonical[origin], source, f"{place}.{name}")
+            with part(name):
+                _check_types(own[name], canonical[origin], source)
         # Counters move while others edit the item, so their copies move by the same amounts.
         self._counted = frozenset(
             name for name, origin in self.origins.items() if canonical[origin].is_counted
         )
 
-    def _find_target(self, place: str) -> str:
+    def _find_target(self) -> str:
         """The field that takes one of the values that `each` lists; empty without `each`."""
         source, each, listing = self.source.__name__, self.each, self.source.__spec__.fields
         if each and each not in listing:
-            raise DeclarationError(
+            refuse(
                 codes.UNKNOWN_REFERENCE,
                 f"each={each!r} is not a field of {source}.",
-                place=place,
-                suggestion=f"Its fields are: {', '.join(listing)}.",
+                f"Its fields are: {', '.join(listing)}.",
             )
         targets = [name for name in self.pointer.__spec__.fields if name not in self.origins]
         if len(targets) != (1 if each else 0):
-            raise DeclarationError(
+            refuse(
                 codes.UNKNOWN_REFERENCE,
                 f"{', '.join(targets) or 'no field'} would not be copied from {source}.",
-                place=place,
-                suggestion="A pointer has the canonical's fields, and one more for each=.",
+                "A pointer has the canonical's fields, and one more for each=.",
             )
         if each and listing[each].kind not in _LISTS:
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"each={each!r} is of kind {listing[each].kind}, which cannot list targets.",
-                place=place,
-                suggestion=f"Make {source}.{each} a set or a list.",
+                f"Make {source}.{each} a set or a list.",
             )
         return targets[0] if each else ""
 
@@ -312,17 +308,16 @@ class PointerMaintainer(KeptStructure, Reconciled):
 
 
 def _canonical(pointer: type[Entity]) -> type[Entity]:
-    for parent in pointer.__mro__:
-        metadata = getattr(parent, "__pydantic_generic_metadata__", {})
-        arguments = metadata.get("args", ())
-        if arguments and isinstance(arguments[0], type) and issubclass(arguments[0], Entity):
-            return arguments[0]
-    raise DeclarationError(
-        codes.UNKNOWN_REFERENCE,
-        f"the pointer {pointer.__name__} does not say which entity it copies.",
-        place=str(pointer.__spec__.place),
-        suggestion=f"Write class {pointer.__name__}(Pointer[Canonical], ...).",
-    )
+    generic = (getattr(one, "__pydantic_generic_metadata__", {}) for one in pointer.__mro__)
+    named = (one for metadata in generic for one in metadata.get("args", ())[:1])
+    found = next((one for one in named if isinstance(one, type) and issubclass(one, Entity)), None)
+    if found is None:
+        refuse(
+            codes.UNKNOWN_REFERENCE,
+            f"the pointer {pointer.__name__} does not say which entity it copies.",
+            f"Write class {pointer.__name__}(Pointer[Canonical], ...).",
+        )
+    return found
 
 
 def _takes_forms(entity: type[Entity], name: str) -> bool:
@@ -355,36 +350,33 @@ def _origins(
     own: Mapping[str, FieldSpec],
     canonical: Mapping[str, FieldSpec],
     source: type[Entity],
-    place: str,
 ) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, field in own.items():
         renamed = field.mark(From)
         origin = renamed.field if renamed is not None else name
         if renamed is not None and origin not in canonical:
-            raise DeclarationError(
+            refuse(
                 codes.UNKNOWN_REFERENCE,
                 f"{name} copies {origin!r}, which is not a field of {source.__name__}.",
-                place=f"{place}.{name}",
-                suggestion=f"Its fields are: {', '.join(canonical)}.",
+                f"Its fields are: {', '.join(canonical)}.",
             )
         if origin in canonical:
             found[name] = origin
     return found
 
 
-def _check_types(copy: FieldSpec, origin: FieldSpec, source: type[Entity], place: str) -> None:
+def _check_types(copy: FieldSpec, origin: FieldSpec, source: type[Entity]) -> None:
     """A copy holds whatever its origin may hold."""
     may_be_empty = origin.optional and not copy.optional
     if origin.kind != copy.kind or (may_be_empty and not copy.kind.endswith("_set")):
-        raise DeclarationError(
+        refuse(
             codes.MARKER_MISUSED,
             f"{copy.name} is {_kind_of(copy)}, and in {source.__name__}, of which it is a copy, "
             f"{_kind_of(origin)}.",
-            place=place,
-            suggestion="Give both the same type.",
+            "Give both the same type.",
         )
-    check_copy(copy, origin, place)
+    check_copy(copy, origin)
 
 
 def _kind_of(field: FieldSpec) -> str:

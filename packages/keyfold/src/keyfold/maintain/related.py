@@ -8,11 +8,11 @@ from typing import Any, Final
 from keyfold.design import codes
 from keyfold.design.address import OpenKey, Ref
 from keyfold.design.condition import Condition, all_of, equal
+from keyfold.design.declaration import refuse
 from keyfold.design.entity import Entity
 from keyfold.design.placement import On
 from keyfold.design.query import Query
-from keyfold.design.source import Place
-from keyfold.errors import DeclarationError, IndexBehind
+from keyfold.errors import IndexBehind
 from keyfold.maintain.address import raw
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Call, Flow
@@ -38,26 +38,24 @@ class Related:
         via: Mapping[str, str],
         *,
         owner: str,
-        place: Place,
     ) -> None:
         self.parent, self.child = parent, child
         spec = child.__spec__
         keys = {"key": spec.key, **spec.placements}
         if through not in keys:
-            raise DeclarationError(
+            refuse(
                 codes.UNKNOWN_REFERENCE,
                 f"{owner} looks through {through!r}, which {child.__name__} does not have.",
-                place=str(place),
-                suggestion=f"It has: {', '.join(keys)}.",
+                f"It has: {', '.join(keys)}.",
             )
         self.key: OpenKey[Any] = OpenKey(child, keys[through])
         self.via = {name: via.get(name, name) for name in parent.__spec__.key.address}
-        refuse_itself(parent, child, self.via, owner, place)
+        refuse_itself(parent, child, self.via, owner)
         missing = [name for name in self.via.values() if name not in spec.fields]
         partition = self.key.declared.templates.partition.fields
         unknown = [name for name in partition if name not in self.via.values()]
         if missing or unknown:
-            raise DeclarationError(
+            refuse(
                 codes.UNKNOWN_REFERENCE,
                 f"{owner} cannot find the items of {child.__name__}: "
                 + (
@@ -65,8 +63,7 @@ class Related:
                     if missing
                     else f"the partition of {through!r} needs {unknown[0]!r}."
                 ),
-                place=str(place),
-                suggestion="Say with through= and via={...} how they hold the key.",
+                "Say with through= and via={...} how they hold the key.",
             )
 
     @property
@@ -162,16 +159,15 @@ class Related:
 
 
 def refuse_itself(
-    parent: type[Entity], child: type[Entity], via: Mapping[str, str], owner: str, place: Place
+    parent: type[Entity], child: type[Entity], via: Mapping[str, str], owner: str
 ) -> None:
     """Refuse an item that would belong only to itself."""
     if parent is child and all(name == theirs for name, theirs in via.items()):
-        raise DeclarationError(
+        refuse(
             codes.UNKNOWN_REFERENCE,
             f"{owner} is over {child.__name__} itself, and finds each item by its own key: every "
             "item would only belong to itself.",
-            place=str(place),
-            suggestion="Say with via={...} which field holds the key of the item above, as "
+            "Say with via={...} which field holds the key of the item above, as "
             'via={"node_id": "parent_id"}.',
         )
 

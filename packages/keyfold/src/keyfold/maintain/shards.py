@@ -8,11 +8,12 @@ from typing import Any, Final
 
 from keyfold.design import codes
 from keyfold.design.address import Ref, checked_ref
+from keyfold.design.declaration import refuse
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Key
 from keyfold.design.markers import CountMarker
 from keyfold.design.table import Table
-from keyfold.errors import DeclarationError, PlanError
+from keyfold.errors import PlanError
 from keyfold.runtime.batch import get_many
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
@@ -28,11 +29,11 @@ def shard_entity(table: Table) -> type[Entity]:
         if entity.__spec__.role == "counter" and entity.__spec__.type_name == TYPE_NAME:
             return entity
     if table.schema.partition_type != "S" or table.schema.sort_type != "S":
-        raise DeclarationError(
+        refuse(
             codes.MARKER_MISUSED,
             f"the table {table.name} has a key that is not a string, so it cannot hold the shards "
             "of a counter.",
-            suggestion="Use a table with text keys.",
+            "Use a table with text keys.",
         )
     name = TYPE_NAME if TYPE_NAME not in table.design.entities else f"{table.name}{TYPE_NAME}"
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 import orjson
 
 from keyfold.design import codes, schema
-from keyfold.design.declaration import Declared
+from keyfold.design.declaration import Declared, refuse
 from keyfold.design.entity import Entity
 from keyfold.design.field_codec import CODED
 from keyfold.design.follows import Follows
@@ -18,7 +18,6 @@ from keyfold.design.key_attribute import normalising
 from keyfold.design.template import DELIMITER, Part, Slot, Template, parse_template
 from keyfold.design.template import Literal as Text
 from keyfold.errors import (
-    DeclarationError,
     MigrationError,
     UniqueTaken,
 )
@@ -66,7 +65,7 @@ class Unique(MarkedStructure, Reconciled, Declared):
         super().__init__()
         self.names = names
         self.normalise = normalise
-        self.declared = tuple(parse_template(text, place=str(self.place)) for text in marker)
+        self.declared = tuple(parse_template(text) for text in marker)
         """The key templates of the marker, if they are declared."""
         self.templates: tuple[Template, ...] = ()
         self.source: type[Entity]
@@ -77,36 +76,29 @@ class Unique(MarkedStructure, Reconciled, Declared):
 
     def attach(self, entity: type[Entity]) -> None:
         if not self.names:
-            raise DeclarationError(
-                "K1",
-                "Unique has no fields.",
-                place=f"{self.place} {entity.__name__}.{self.name}",
-                suggestion='Name what no two items share, as Unique("email").',
+            refuse(
+                "K1", "Unique has no fields.", 'Name what no two items share, as Unique("email").'
             )
         for name in self.names:
             if name not in entity.__spec__.fields:
-                raise DeclarationError(
+                refuse(
                     "K1",
                     f"Unique names the field {name!r}, which {entity.__name__} does not declare.",
-                    place=f"{self.place} {entity.__name__}.{self.name}",
-                    suggestion=f"Declared: {', '.join(entity.__spec__.fields)}.",
+                    f"Declared: {', '.join(entity.__spec__.fields)}.",
                 )
             kind = entity.__spec__.fields[name].compared_kind
             if kind in _MANY:
-                raise DeclarationError(
+                refuse(
                     codes.MARKER_MISUSED,
                     f"Unique names {name}, which is of kind {kind}, which cannot be a key.",
-                    place=f"{self.place} {entity.__name__}.{self.name}",
-                    suggestion="Name fields with one value each; for several values, use one item "
-                    "per value.",
+                    "Name fields with one value each; for several values, use one item per value.",
                 )
         if entity.__table__.schema.partition_type != "S":
-            raise DeclarationError(
+            refuse(
                 codes.MARKER_MISUSED,
                 f"{entity.__name__} is in a table whose partition key is not a string, "
                 "so it cannot hold markers of unique values.",
-                place=f"{self.place} {entity.__name__}.{self.name}",
-                suggestion="Use a table with a text partition key.",
+                "Use a table with a text partition key.",
             )
         self.source = entity
         self.label = f"unique {entity.__name__}.{'+'.join(self.names)}"
@@ -136,12 +128,11 @@ class Unique(MarkedStructure, Reconciled, Declared):
             problem = f"Use its fields: {', '.join(self.names)}."
         else:
             return
-        raise DeclarationError(
+        refuse(
             codes.MARKER_MISUSED,
             f"the marker {', '.join(one.text for one in self.declared)!r} cannot guard "
             f"{' + '.join(self.names)}.",
-            place=f"{self.place} {entity.__name__}.{self.name}",
-            suggestion=problem,
+            problem,
         )
 
     def _own_marker(self) -> tuple[Template, ...]:

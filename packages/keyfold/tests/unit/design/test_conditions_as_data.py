@@ -30,6 +30,7 @@ from keyfold import Design, Entity, Id, Index, Key, On, Timestamp
 from keyfold.conditions import contains, exists, missing, not_, one_of
 from keyfold.design import file
 from keyfold.design.condition import Condition, condition_text, evaluator, stored_condition
+from keyfold.design.declaration import declared_at
 from keyfold.design.exclusion import excludes
 from keyfold.design.recorder import declare, record
 from keyfold.errors import ConditionFailed, DeclarationError
@@ -245,14 +246,15 @@ def test_a_text_reads_as_people_write_conditions() -> None:
     ],
 )
 def test_a_condition_that_cannot_be_meant_is_refused_with_its_place(condition: Any) -> None:
-    with pytest.raises(DeclarationError, match=r"here\.py:1.*a condition"):
-        declare(condition, Case, place="here.py:1")
+    refused = pytest.raises(DeclarationError, match=r"here\.py:1.*a condition")
+    with refused, declared_at("here.py:1"):
+        declare(condition, Case)
 
 
 def test_a_condition_that_is_another_one_each_time_is_refused() -> None:
     moment: Any = lambda c: c.at < datetime.now(UTC)  # noqa: E731
     with pytest.raises(DeclarationError, match="recorded once, at import"):
-        declare(moment, Case, place="here.py:1")
+        declare(moment, Case)
 
 
 def test_an_item_is_in_an_index_by_the_placement_whose_condition_holds() -> None:

@@ -358,7 +358,7 @@ class SampleDesign:
 
     def _related(self, parent: Any, child: Any, each: Follows, via: dict[str, str]) -> Related:
         through = _through(child, each)
-        return Related(parent, child, through, via, owner=each.name, place=NOWHERE)
+        return Related(parent, child, through, via, owner=each.name)
 
     def _feed(self, feed: FeedSchema) -> Feed[Any]:
         entities = self.design.entities

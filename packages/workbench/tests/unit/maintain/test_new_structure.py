@@ -65,10 +65,8 @@ class VolumeMaintainer(SummedStructure):
     def __init__(self, declared: Volume, target: type[Entity], field: str) -> None:
         self.declared, self.target, self.field, self.sync = declared, target, field, declared.sync
         self.label = f"volume {target.__name__}.{field}"
-        self.source = target.__table__.design.entity(declared.of)
-        self.related = Related(
-            target, self.source, "key", {}, owner=f"the {self.label}", place=declared.place
-        )
+        self.source = target.__table__.design.entities[declared.of]
+        self.related = Related(target, self.source, "key", {}, owner=f"the {self.label}")
 
     @property
     def fields(self) -> frozenset[str]:

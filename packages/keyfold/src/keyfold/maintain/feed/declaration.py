@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, NoReturn, TypeVar, overload
 
 from keyfold.design import codes
+from keyfold.design.declaration import declared_at, refuse
 from keyfold.design.entity import Entity
 from keyfold.design.keys import Key
 from keyfold.design.read import Page
 from keyfold.design.source import caller
-from keyfold.errors import DeclarationError
 from keyfold.maintain.feed import edges, jobs
 from keyfold.maintain.feed.flag import MARGIN, Flag
 from keyfold.runtime.async_db import AsyncDb
@@ -47,12 +47,13 @@ class Feed(Generic[I]):
         self.name, self.activity, self.item = name, activity, item
         self.push, self.cap, self.ttl = push, cap, ttl
         self.place = caller()
-        self.source_field = self._only(activity, "partition")
-        self.reader_field = self._only(item, "partition")
-        self.edges = edges.declare(edge, f"{self.place} feed {name}")
-        self.time_field = self._time_field()
-        self.copied = tuple(f for f in item.__spec__.fields if f in activity.__spec__.fields)
-        self._check()
+        with declared_at(self.place, f"feed {name}"):
+            self.source_field = self._only(activity, "partition")
+            self.reader_field = self._only(item, "partition")
+            self.edges = edges.declare(edge)
+            self.time_field = self._time_field()
+            self.copied = tuple(f for f in item.__spec__.fields if f in activity.__spec__.fields)
+            self._check()
         self.design = item.__table__.design
         self.job: Any = jobs.declare(name, item.__table__) if push is not None else None
         from keyfold.maintain.feed import maintainers
@@ -126,17 +127,16 @@ class Feed(Generic[I]):
         sort = self.activity.__spec__.key.templates.sort
         fields = self.activity.__spec__.fields
         if sort is None or not sort.fields or fields[sort.fields[0]].kind != "timestamp":
-            self._refuse(
+            _refuse(
                 f"the sort key of {self.activity.__name__} does not begin with a time.",
                 'Declare it as Key("ACTIVITY#{actor_id}", "TS#{created_at:iso}#{activity_id}").',
             )
-        assert sort is not None
         return sort.fields[0]
 
     def _only(self, entity: type[Entity], part: str) -> str:
         template = getattr(entity.__spec__.key.templates, part)
         if template is None or len(template.fields) != 1:
-            self._refuse(
+            _refuse(
                 f"the {part} key of {entity.__name__} must have one field.",
                 "A feed needs to know which field is the source and which the reader.",
             )
@@ -147,22 +147,22 @@ class Feed(Generic[I]):
         activity, item = self.activity.__spec__, self.item.__spec__
         ours, theirs = item.key.templates.sort, activity.key.templates.sort
         if ours is None or theirs is None or ours.text != theirs.text:
-            self._refuse(
+            _refuse(
                 f"{item.name} is sorted by {ours}, {activity.name} by {theirs}.",
                 "Give both the same sort template, so that they have the same order.",
             )
         if theirs is None or not theirs.literal_prefix:
-            self._refuse(
+            _refuse(
                 f"{item.name} cannot be distinguished from what the feed stores beside it.",
                 'Begin its sort key with a text of its own: "TS#{created_at:iso}#{activity_id}".',
             )
         if self.source_field not in self.copied:
-            self._refuse(
+            _refuse(
                 f"{item.name} has no field for its source.",
                 f"Give it the field {self.source_field} of {activity.name}.",
             )
         if item.ttl is None:
-            self._refuse(
+            _refuse(
                 f"{item.name} never expires.",
                 "Give it a field Annotated[Timestamp | None, Ttl()] = None.",
             )
@@ -170,25 +170,19 @@ class Feed(Generic[I]):
 
     def _check_limits(self) -> None:
         if type(self.cap) is not int or self.cap < 1:
-            self._refuse(f"cap must be at least 1, not {self.cap!r}.", "Give cap=1000.")
+            _refuse(f"cap must be at least 1, not {self.cap!r}.", "Give cap=1000.")
         if self.ttl <= timedelta(0):
-            self._refuse(
-                f"ttl must be greater than 0, not {self.ttl}.", "Give ttl=timedelta(days=30)."
-            )
+            _refuse(f"ttl must be greater than 0, not {self.ttl}.", "Give ttl=timedelta(days=30).")
         if self.push is not None:
             if self.push.fault is not None:
-                self._refuse(*self.push.fault)
+                _refuse(*self.push.fault)
             for edge in self.edges.values():
                 if not edge.since:
-                    self._refuse(
+                    _refuse(
                         f"{edge.entity.__name__} does not say since when somebody follows.",
                         "Give it created_at: Annotated[Timestamp | None, Created()] = None.",
                     )
 
-    def _refuse(self, message: str, suggestion: str) -> None:
-        raise DeclarationError(
-            codes.MARKER_MISUSED,
-            message,
-            place=f"{self.place} feed {self.name}",
-            suggestion=suggestion,
-        )
+
+def _refuse(message: str, suggestion: str) -> NoReturn:
+    refuse(codes.MARKER_MISUSED, message, suggestion)

@@ -9,9 +9,9 @@ from typing import Any
 
 from keyfold.design import codes
 from keyfold.design.address import OpenKey, Ref
+from keyfold.design.declaration import refuse
 from keyfold.design.entity import Entity
 from keyfold.design.markers import Created, Ttl
-from keyfold.errors import DeclarationError
 from keyfold.maintain.edge import sharded_fields
 from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow, Parallel
@@ -54,35 +54,30 @@ class FollowEdges:
         return getattr(edge, self.since) if self.since else None
 
 
-def declare(
-    edge: type[Entity] | Mapping[type[Entity], str], place: str
-) -> dict[type[Entity], FollowEdges]:
+def declare(edge: type[Entity] | Mapping[type[Entity], str]) -> dict[type[Entity], FollowEdges]:
     """The kinds of edges of a feed; a single one uses its `followers` key."""
     given = edge if isinstance(edge, Mapping) else {edge: "followers"}
-    return {entity: _following(entity, name, place) for entity, name in given.items()}
+    return {entity: _following(entity, name) for entity, name in given.items()}
 
 
-def _following(entity: type[Entity], name: str, place: str) -> FollowEdges:
+def _following(entity: type[Entity], name: str) -> FollowEdges:
     followers = getattr(entity, name, None)
     if not isinstance(followers, OpenKey):
-        raise DeclarationError(
+        refuse(
             codes.UNKNOWN_REFERENCE,
             f"{entity.__name__} has no key {name!r}.",
-            place=place,
-            suggestion=f"Say how followers are listed: edge={{{entity.__name__}: "
+            f"Say how followers are listed: edge={{{entity.__name__}: "
             '"name of a key, an On or a Mirror"}.',
         )
     partition = followers.declared.templates.partition.fields
     sources = [field for field in partition if field not in sharded_fields(entity)]
     readers = [field for field in entity.__spec__.key.address if field not in sources]
     if len(sources) != 1 or len(readers) != 1:
-        raise DeclarationError(
+        refuse(
             codes.MARKER_MISUSED,
             f"{entity.__name__}.{name} does not say which field is the source and which the "
             "reader.",
-            place=place,
-            suggestion="Its partition is one field, the source; the key of the edge has one "
-            "more, the reader.",
+            "Its partition is one field, the source; the key of the edge has one more, the reader.",
         )
     [reader], [source] = readers, sources
     spec = entity.__spec__
@@ -93,11 +88,10 @@ def _following(entity: type[Entity], name: str, place: str) -> FollowEdges:
     )
     listing = next(listings, None)
     if listing is None:
-        raise DeclarationError(
+        refuse(
             codes.MARKER_MISUSED,
             f"{entity.__name__} does not list the sources of one reader.",
-            place=place,
-            suggestion=f"Give it a key or an On whose partition is {{{reader}}} alone.",
+            f"Give it a key or an On whose partition is {{{reader}}} alone.",
         )
     return FollowEdges(entity, reader, source, followers, listing, _time(entity))
 
