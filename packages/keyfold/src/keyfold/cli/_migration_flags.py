@@ -10,7 +10,7 @@ from keyfold import settings
 from keyfold.cli._output import add_format
 from keyfold.cli._target import add_design
 
-REPORTS = ("diff", "status", "list", "history", "check")
+REPORTS = ("diff", "status", "check")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -100,13 +100,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     apply.add_argument(
         "--no-repair", action="store_true", help="report differences, do not copy again"
     )
-    status = command("status", "Show where a plan is, or where all are.", "backend", *naming)
-    _add_plan(status, optional=True)
-    command(
-        "list", "List the plans of the folder in order, each with its phase.", "backend", *naming
+    status = command(
+        "status",
+        "Show where a plan is, or where all are, and when they got there.",
+        "backend",
+        *naming,
     )
-    history = command("history", "Show when each plan reached its phases.", "backend", *naming)
-    _add_plan(history, optional=True)
+    _add_plan(status, optional=True)
     show = command("show", "Show the steps of a plan in words.")
     _add_plan(show)
     rollback = command("rollback", "Roll a plan back.", "backend", *naming)

@@ -27,8 +27,6 @@ EXAMPLES = (
     "keyfold migrations plan orders-by-season --backend app.db",
     "keyfold migrations apply orders-by-season --dry-run --backend app.db",
     "keyfold migrations status --backend app.db --format json",
-    "keyfold migrations list --backend app.db",
-    "keyfold migrations history orders-by-season --backend app.db",
     "keyfold migrations show orders-by-season",
     "keyfold migrations rollback orders-by-season --backend app.db",
     "keyfold migrations check app.design:design --backend app.db",
@@ -45,8 +43,6 @@ def run(args: argparse.Namespace) -> int:
         "plan": _plan,
         "apply": _apply,
         "status": _status,
-        "list": _list,
-        "history": _history,
         "show": _show_plan,
         "rollback": _rollback,
         "check": _check,
@@ -199,21 +195,6 @@ def _print_estimate(args: argparse.Namespace) -> None:
         print(f"  {phase.words(args.rate)}")
 
 
-def _history(args: argparse.Namespace) -> int:
-    told: dict[str, list[str]] = {}
-    for plan in [args.plan] if args.plan else _plans(args):
-        args.plan = plan
-        migrator = _migrator(args, existing_or_empty)
-        kept = migrator.store.history() if migrator.store.exists() else ()
-        told[migrator.migration.name] = [str(change) for change in kept]
-    if args.format == "json":
-        print_json(told)
-        return 0
-    for name, changes in told.items():
-        print("\n  ".join([f"{name}:", *changes]))
-    return 0
-
-
 def _plans(args: argparse.Namespace) -> list[str]:
     """The plans of the directory, in order."""
     from keyfold.errors import MigrationError
@@ -225,19 +206,6 @@ def _plans(args: argparse.Namespace) -> list[str]:
             f"{args.folder} has no plans; create one with keyfold migrations plan NAME"
         )
     return found
-
-
-def _list(args: argparse.Namespace) -> int:
-    phases: dict[str, str] = {}
-    for plan in _plans(args):
-        args.plan = plan
-        phases[plan] = _read_status(args).state.phase
-    if args.format == "json":
-        print_json(phases)
-        return 0
-    for plan, phase in phases.items():
-        print(f"{plan}: {phase}")
-    return 0
 
 
 def _show_plan(args: argparse.Namespace) -> int:
@@ -267,6 +235,7 @@ def _status_data(status: MigrationStatus) -> dict[str, Any]:
         "phase": status.state.phase,
         "writes": status.state.writes,
         "lag_seconds": status.lag,
+        "history": [str(change) for change in status.history],
         "segments": dict(status.segments),
         "applications": status.routers,
         "problems": [str(problem) for problem in status.problems],
@@ -282,6 +251,8 @@ def _show_status(status: MigrationStatus) -> None:
         done = "finished" if progress["finished"] else "under way"
         print(f"  {part.partition(':')[2]}: {progress['done']:,} items, {done}")
     print(f"  {status.routers} applications follow")
+    for change in status.history:
+        print(f"  {change}")
     for problem in status.problems:
         print(f"  problem: {problem}")
 

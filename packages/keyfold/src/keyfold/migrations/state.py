@@ -217,9 +217,6 @@ class StateStore:
         self._known = after
         return after
 
-    def history(self) -> list[PhaseChange]:
-        return [PhaseChange(phase, at) for phase, at in self.load().history]
-
     def caught_up(self, moment: float) -> None:
         """Record that every change before this moment is copied; no new epoch."""
         self._put(CAUGHT_UP, {"at": {"N": repr(moment)}})
@@ -388,6 +385,10 @@ class MigrationStatus:
     segments: dict[str, Item] = field(default_factory=dict)
     problems: list[CopyFailure] = field(default_factory=list)
     routers: int = 0
+
+    @property
+    def history(self) -> list[PhaseChange]:
+        return [PhaseChange(phase, at) for phase, at in self.state.history]
 
     @classmethod
     def read(cls, store: StateStore) -> MigrationStatus:

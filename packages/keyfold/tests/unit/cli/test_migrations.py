@@ -97,20 +97,17 @@ def test_a_dry_run_says_what_it_takes_and_changes_nothing(
     assert "backfill: 30 items" in said
     assert "3.0 s at 10 items a second" in said
     assert Path("shop.db").stat().st_size == size
-    assert main(["migrations", "list", *ON_SHOP]) == 0
-    assert capsys.readouterr().out == f"{planned}: planned\n"
+    assert main(["migrations", "status", *ON_SHOP]) == 0
+    assert f"{planned}: planned" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("action", ["status", "list"])
 def test_a_server_that_never_answers_is_named_instead_of_waited_for(
-    planned: str, action: str, capsys: pytest.CaptureFixture[str]
+    planned: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        assert main(["migrations", action, "--backend", address]) == 2
+        assert main(["migrations", "status", "--backend", address]) == 2
     assert f"the backend {address} has not answered for 2 seconds" in capsys.readouterr().err
-    assert main(["migrations", action, *ON_SHOP]) == 0
-    assert f"{planned}: planned" in capsys.readouterr().out
 
 
 def test_a_file_is_waited_for_however_busy_the_machine_is(
@@ -131,9 +128,9 @@ def test_all_plans_are_applied_and_their_history_is_kept(
     assert f"{planned}: hold" in capsys.readouterr().out
     assert main([*applied, "--to", "contract"]) == 0
     capsys.readouterr()
-    assert main(["migrations", "history", *ON_SHOP]) == 0
+    assert main(["migrations", "status", *ON_SHOP]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert [line.split()[-1] for line in said[1:]] == [
+    assert [line.split()[-1] for line in said if "+00:00" in line] == [
         "expand",
         "follow",
         "backfill",
@@ -148,7 +145,7 @@ def test_a_rollback_is_in_the_history(planned: str, capsys: pytest.CaptureFixtur
     assert main(["migrations", "apply", "--to", "verify", *ON_SHOP]) == 0
     assert main(["migrations", "rollback", planned, *ON_SHOP]) == 0
     capsys.readouterr()
-    assert main(["migrations", "history", planned, *ON_SHOP]) == 0
+    assert main(["migrations", "status", planned, *ON_SHOP]) == 0
     assert capsys.readouterr().out.rstrip().endswith("rolled back")
 
 

@@ -36,8 +36,6 @@ PLAN = "steps: []\n"
 COMMANDS = [
     "migrations status",
     "migrations status 0001_nothing",
-    "migrations list",
-    "migrations history 0001_nothing",
     "migrations apply",
     "migrations apply 0001_nothing --dry-run",
     "migrations rollback 0001_nothing",

@@ -9,7 +9,6 @@ from keyfold.migrations import PHASES, Migration, MigrationStatus, Migrator, Mov
 from keyfold.migrations.applications import ROUTER_LEASE, consequences
 from keyfold.migrations.backend import Item
 from keyfold.migrations.estimate import estimate
-from keyfold.migrations.state import PhaseChange
 from keyfold_workbench.studio.items import scalar
 from keyfold_workbench.studio.lag import lag_panel
 from keyfold_workbench.studio.markup import Child, Html, el, text
@@ -45,7 +44,7 @@ class MigrationReport:
     def phases(self, acts: Html) -> Html:
         """The phases, the current one, and the possible actions."""
         at = PHASES.index(self.status.state.phase)
-        reached = {one.phase: one.at for one in self._history()}
+        reached = {one.phase: one.at for one in self.status.history}
         done = self.run.progress
         share = f"{_share(done.done, done.expected):.0%}" if done else ""
         steps = []
@@ -139,10 +138,6 @@ class MigrationReport:
         )
         heads = [(f"One {move.name}", False), ("Table", False), ("Key", False)]
         return grid(heads, rows)
-
-    def _history(self) -> list[PhaseChange]:
-        store = self.migrator.store
-        return store.history() if store.exists() else []
 
     def _figures(self) -> list[tuple[str, Child, Child]]:
         status, done, found = self.status, self.run.progress, self.run.comparison
@@ -280,7 +275,7 @@ class MigrationReport:
 
     def _log(self) -> Html:
         """What was reached, also by others, and what this run said, in the order of time."""
-        lines = [(one.at, f"reached {one.phase}") for one in self._history()]
+        lines = [(one.at, f"reached {one.phase}") for one in self.status.history]
         lines += [*self.run.log]
         if not lines:
             says = "Messages of the migration appear here."
