@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +30,7 @@ from keyfold_engine.operations import SINGLE_WRITES, WRITES
 if TYPE_CHECKING:
     from keyfold_engine.engine.direct.requests import Direct, DirectWork
 
+_NOT_UNICODE = "The request has text that is not valid Unicode"
 # Operations with an empty wire answer.
 _WITHOUT_BODY = frozenset(("TagResource", "UntagResource"))
 # Operations whose usual requests have a short way.
@@ -60,7 +60,13 @@ class Calls:
 
         `caller` is the caller's ARN, if resource policies apply.
         """
-        if caller is None and type(request) is dict:
+        if caller is not None:
+            try:
+                answered = self.call_bytes_as(Principal(caller), operation, orjson.dumps(request))
+            except orjson.JSONEncodeError:
+                raise SerializationError(_NOT_UNICODE) from None
+            return dict(orjson.loads(answered or b"{}"))
+        if type(request) is dict:
             short = self._short_way(operation)
             body = short and short.answer(operation, request)
             if body:
@@ -68,12 +74,10 @@ class Calls:
                 return known
         # Through bytes, so that stored items are decoded once and nothing is shared.
         try:
-            checked = self._checked(operation, request)
-            with self._as(Principal(caller) if caller is not None else None, operation, checked):
-                found = self._answer(operation, checked)
+            found = self._answer(operation, self._checked(operation, request))
             answer: dict[str, Any] = orjson.loads(encoded(found))
         except (UnicodeEncodeError, orjson.JSONEncodeError):
-            raise SerializationError("The request has text that is not valid Unicode") from None
+            raise SerializationError(_NOT_UNICODE) from None
         return answer
 
     def call_bytes(self, operation: str, body: bytes) -> bytes:
@@ -98,8 +102,13 @@ class Calls:
     def call_bytes_as(self, caller: Principal, operation: str, body: bytes) -> bytes:
         """`call_bytes` for a caller that resource policies may restrict."""
         request = self._read(operation, body)
-        with self._as(caller, operation, request):
+        for guard in extensions.guards():
+            guard.authorize(self._database, caller, operation, request)
+        token = self._database.caller.set(caller.principal)
+        try:
             return self._encoded(operation, request)
+        finally:
+            self._database.caller.reset(token)
 
     def call_many_bytes(self, calls: Sequence[tuple[str, bytes]]) -> list[Result]:
         """Several independent calls whose writes share one commit."""
@@ -134,22 +143,6 @@ class Calls:
         except Exception as error:
             return partial(_same_for_each, self._public_error(error), len(calls))
         return self._run_in_transaction(calls, requests)
-
-    @contextmanager
-    def _as(
-        self, caller: Principal | None, operation: str, request: dict[str, Any]
-    ) -> Iterator[None]:
-        """Execute a call if policies allow it."""
-        if caller is None:
-            yield
-            return
-        for guard in extensions.guards():
-            guard.authorize(self._database, caller, operation, request)
-        token = self._database.caller.set(caller.principal)
-        try:
-            yield
-        finally:
-            self._database.caller.reset(token)
 
     def _run_in_transaction(
         self, calls: Sequence[tuple[str, bytes]], requests: Sequence[_Read]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
@@ -46,12 +45,6 @@ T = TypeVar("T")
 # Parsing a larger body, or sending a larger answer, would block the loop.
 _LARGE = 64 * KB
 
-# The authorization header of most clients: only the last 64 digits vary per request.
-_is_usual_signature = re.compile(
-    rb"AWS4-HMAC-SHA256 Credential=[!-+\--~]+, SignedHeaders=[!-+\--~]+, Signature=[0-9a-f]{64}"
-).fullmatch
-_SIGNATURES_REMEMBERED = 1000
-
 # Enum members are slow to look up.
 _INLINE, _THREAD = Runner.INLINE, Runner.THREAD
 
@@ -85,8 +78,6 @@ class FrontDoor:
         )
         self.knows_heads = self._verifier is None
         """Whether heads that differ in their signature only are alike."""
-        self._signed_alike: set[bytes] = set()
-        """Well-formed `Authorization` headers, without the signature that ends them."""
         self._request_id = answer.request_ids()
         self._lane = LoopLane()
         self._trouble = TroubleLog()
@@ -99,21 +90,23 @@ class FrontDoor:
         """Answer a request, now or when its work is done."""
         started = perf_counter()
         try:
-            headers = request.headers
-            if b"origin" in headers and not self._admit(request):
-                return
-            if request.method != b"POST":
-                self._other(request)
-                return
-            kind = headers.get(b"content-type", b"")
-            if kind != answer.JSON_1_0:
-                # Without a body, any content type is taken for JSON.
-                kind = _json_kind(kind) or (b"" if request.body else answer.JSON)
-                if not kind:
-                    self._unknown(request)
+            headers, name = request.headers, request.target
+            if not name:
+                if b"origin" in headers and not self._admit(request):
                     return
-                request.content_type = kind
-            target = TARGETS.get(headers.get(b"x-amz-target", b""))
+                if request.method != b"POST":
+                    self._other(request)
+                    return
+                kind = headers.get(b"content-type", b"")
+                if kind != answer.JSON_1_0:
+                    # Without a body, any content type is taken for JSON.
+                    kind = _json_kind(kind) or (b"" if request.body else answer.JSON)
+                    if not kind:
+                        self._unknown(request)
+                        return
+                    request.content_type = kind
+                name = headers.get(b"x-amz-target", b"")
+            target = TARGETS.get(name)
             if target is None:
                 self._finish(request, None, started, UnknownOperation())
                 return
@@ -123,9 +116,10 @@ class FrontDoor:
             if len(request.body) > _LARGE or target.run is _THREAD:
                 self._in_thread(request, target, started)
                 return
-            body = request.body
+            body, caller = request.body, None
             try:
-                caller = self._check_signature(request)
+                if not request.target:
+                    caller = self._check_signature(request)
                 if b"content-encoding" in headers:
                     body = self._unpacked(request)
             except OperationError as refusal:
@@ -259,19 +253,8 @@ class FrontDoor:
             if known.principal is None:
                 return None
             return Principal(known.principal, request.connection.address)
-        header = headers.get(b"authorization", b"")
-        if (
-            header[:-64] in self._signed_alike
-            and header[-64:].isalnum()
-            and request.url == b"/"
-            and b"x-amz-date" in headers
-        ):
-            return None
-        signed_request.read(request.url, headers)
-        if _is_usual_signature(header):
-            if len(self._signed_alike) >= _SIGNATURES_REMEMBERED:
-                self._signed_alike.clear()
-            self._signed_alike.add(header[:-64])
+        if not request.target:
+            signed_request.read(request.url, headers)
         return None
 
     def _is_at_home(self, request: WireRequest) -> bool:

@@ -121,8 +121,9 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._known is not None and not (self._busy or self._receiving or self._ended):
             known = self._known(data)
-            if known is not None and len(known[1]) <= self._uncounted:
-                self._take(WireRequest(self, b"POST", b"/", *known, True, 0))
+            if known is not None and len(known[2]) <= self._uncounted:
+                headers, target, body = known
+                self._take(WireRequest(self, b"POST", b"/", headers, body, True, 0, target))
                 return
         if self._ended:
             self._discard(len(data))

@@ -22,6 +22,7 @@ class WireRequest:
         "held",
         "keep_alive",
         "method",
+        "target",
         "url",
     )
 
@@ -34,6 +35,7 @@ class WireRequest:
         body: bytes,
         keep_alive: bool,
         held: int,
+        target: bytes = b"",
     ) -> None:
         self.connection = connection
         self.method = method
@@ -41,6 +43,8 @@ class WireRequest:
         self.headers = headers
         self.body = body
         self.keep_alive = keep_alive
+        self.target = target
+        """The operation, if all else of its head is known and was checked."""
         self.held = held
         """Bytes that it takes of the budget."""
         self.content_type = answer.JSON_1_0

@@ -47,13 +47,7 @@ def test_another_operation_signature_and_length_are_read() -> None:
     ]
     found = known(request(*changed, body=b'{"a":1}'))
     assert found is not None
-    headers, body = found
-    assert body == b'{"a":1}'
-    assert headers == {
-        **headers_of(request()),
-        b"x-amz-target": b"DynamoDB_20120810.PutItem",
-        b"content-length": b"7",
-    }
+    assert found == (headers_of(request()), b"DynamoDB_20120810.PutItem", b'{"a":1}')
 
 
 @pytest.mark.parametrize(
