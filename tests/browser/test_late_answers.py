@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from .conftest import served
-from .town import quiet_town, visit
+from .town import ADA, call, quiet_town, visit
 
 TITLED = {
     "inviter": ["", "groups", "groups/any", "join/any", "hangouts/any"],
@@ -74,7 +74,7 @@ LEFT = {
     "inviter": ["groups/any", "join/any", "hangouts/any"],
     "search-room": ["rooms/any"],
     "tama-friends": ["liked", "mine", "pets/ada", "posts/any"],
-    "gg-core": ["goals", "rooms", "people", "people/ben"],
+    "gg-core": ["goals", "rooms", "rooms/any", "people", "people/ben"],
     "sellers": ["catalogs", "stands/any", "stands/any/seasons/any", "you"],
 }
 
@@ -110,3 +110,19 @@ def test_the_late_answer_of_a_view_that_was_left_draws_nothing_over_the_next(
             waiting.pop().fallback()
             page.wait_for_timeout(100)
         expect(page.locator("h1:visible[data-mark=stays]")).to_have_count(1)
+
+
+def test_a_room_that_was_left_reports_nothing(page: Page, site: str) -> None:
+    room = call(site, "gg-core", ADA, "/rooms", {"members": ["ben"]})["roomId"]
+    visit(page, site, "gg-core", "ada")
+    waiting = hold(page, "**/messages?**")
+    page.goto(f"{site}/gg-core/app/#/rooms/{room}")
+    while not waiting:
+        page.wait_for_timeout(10)
+    page.goto(f"{site}/gg-core/app/#/goals")
+    expect(page.locator("h1:visible")).to_have_text("Goals and quests")
+    for late in waiting:
+        late.fulfill(status=404, json={"status": 404, "detail": "It is gone."})
+    page.wait_for_timeout(100)
+    expect(page.get_by_role("button", name="Set a goal")).to_be_visible()
+    expect(page.locator("#lost")).to_be_empty()

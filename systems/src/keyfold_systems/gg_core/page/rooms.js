@@ -35,5 +35,5 @@ export async function room(view, id) {
       async ({ text }) => add(await rest.post(path`/rooms/${id}/messages`, { text })))));
   const mine = (await rest.get(own("/rooms?limit=100"))).items.find((one) => one.roomId === id);
   if (mine) name.textContent = title(mine);
-  return subscribe(SENT, { roomId: id }, { open: () => load().catch(gone), next: ({ messageSent: one }) => add(one), error: gone });
+  return subscribe(SENT, { roomId: id }, { open: load, next: ({ messageSent: one }) => add(one), error: gone });
 }

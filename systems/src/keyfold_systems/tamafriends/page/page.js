@@ -145,7 +145,7 @@ form($("#compose form"), async ({ text, scene }) => {
 form($("#hatch form"), async ({ petName, kind, colour, ...own }) => {
   await rest.post("/profiles", { ...own, pet: { name: petName, kind, colour } });
   $("#hatch").close();
-  await home(null, $("#view"));
+  await (location.hash === "#/mine" ? mine : home)(null, $("#view"));
 }, { done: "Welcome" });
 
 route({ "": home, liked, mine, "pets/:handle": ({ handle }, view) => pet(handle, view), "posts/:id": ({ id }, view) => single(id, view) });

@@ -246,10 +246,10 @@ const streams = {
           method: "POST", signal: control.signal, body: JSON.stringify({ query: one.query, variables: one.variables }),
           headers: { "content-type": "application/json", accept: "text/event-stream" },
         });
-        if (!answer.ok) return (one.error || show)(await problem(answer));
+        if (!answer.ok) return one.error(await problem(answer));
         $("#offline").hidden = true;
         tries = 0;
-        one.open?.();
+        one.open();
         if (await this.read(one, answer.body)) return undefined;
       } catch (error) {
         if (control.signal.aborted) return undefined;
@@ -279,8 +279,8 @@ const streams = {
 
 async function heard(one, { data, errors }) {
   await released();
-  if (data) return one?.next?.(data);
-  return (one?.error || show)(new Problem({ ...errors[0].extensions, detail: errors[0].message }));
+  if (data) return one?.next(data);
+  return one?.error(new Problem({ ...errors[0].extensions, detail: errors[0].message }));
 }
 
 /* One socket for all subscriptions of the page (graphql-transport-ws). It comes back by itself. */
@@ -329,7 +329,7 @@ const socket = {
       $("#offline").hidden = true;
       for (const known of this.wanted.keys()) this.start(known);
     } else if (type === "ping") this.send({ type: "pong" });
-    else if (type === "pong") one?.open?.();
+    else if (type === "pong") one?.open();
     else if (type === "next") heard(one, payload);
     else if (type === "error") { this.wanted.delete(id); heard(one, { errors: payload }); }
     else if (type === "complete") this.wanted.delete(id);
@@ -343,9 +343,16 @@ const changes = "sockets" in root.dataset ? socket : streams;
 /**
  * Hear of changes: subscribe("subscription ($id: String!) { said(roomId: $id) { text } }", { id },
  * { open: load, next: ({ said }) => add(said) }). `open` is called whenever the subscription has
- * begun, also after a lost connection: load what is there now. Returns what ends it.
+ * begun, also after a lost connection: load what is there now. `error` is told what fails, also in
+ * `open` and `next`; nothing is called once it has ended. Returns what ends it.
  */
-export const subscribe = (query, variables, { next, open, error } = {}) => changes.add({ query, variables, next, open, error });
+export function subscribe(query, variables, { next, open, error = show } = {}) {
+  let over = false;
+  const failed = (problem) => { if (!over) error(problem); };
+  const calling = (work) => async (...given) => { try { if (!over) await work?.(...given); } catch (problem) { failed(problem); } };
+  const end = changes.add({ query, variables, next: calling(next), open: calling(open), error: failed });
+  return () => { over = true; end(); };
+}
 
 const BEHIND = [1000, 3000];
 
