@@ -130,7 +130,7 @@ def _cell(view: PageView, item: KnownItem | None, row: AnswerRow, name: str) -> 
         return el("span", value_text(row.values.get(name)), class_="nowrap")
     if name not in item.values:
         return el("span", "–", class_="faint")
-    return el("span", value_of(view, item, attribute), class_="cell")
+    return el("span", value_of(view, item, attribute, short=True), class_="cell")
 
 
 def _code(

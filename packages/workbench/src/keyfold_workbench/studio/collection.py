@@ -140,14 +140,21 @@ def _fill(
 ) -> None:
     """Read until a page is full, as often as one page may."""
     for limit in LOOKS:
+        before = page.read
         asked = {**request, "Limit": min(limit, rows) if fits is None else limit}
-        page.items += filter(fits, _read(system, table, operation, asked, page))
-        if not page.after or len(page.items) >= rows:
+        found = _read(system, table, operation, asked, page)
+        for at, item in enumerate(found, 1):
+            if fits is not None and not fits(item):
+                continue
+            if len(page.items) == rows:
+                # The next page begins behind the last row, and looks at the others again.
+                last = page.items[-1].wire
+                page.after = seal({name: last[name] for name in keys})
+                page.read = before + (page.read - before) * (at - 1) // len(found)
+                break
+            page.items.append(item)
+        if not page.after or len(page.items) == rows:
             break
-    if len(page.items) > rows:
-        del page.items[rows:]
-        last = page.items[-1].wire
-        page.after = seal({name: last[name] for name in keys})
 
 
 def _read(

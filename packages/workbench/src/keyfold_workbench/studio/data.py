@@ -16,7 +16,7 @@ from keyfold_workbench.studio.collection import (
 )
 from keyfold_workbench.studio.declaration import declaration
 from keyfold_workbench.studio.detail import detail
-from keyfold_workbench.studio.findings import finding_list, findings_about
+from keyfold_workbench.studio.findings import findings_panel
 from keyfold_workbench.studio.item_list import (
     chosen_item,
     filter_of,
@@ -252,19 +252,13 @@ def _entity(view: PageView) -> Html | Response:
         _declared(view, entity),
         el(
             "div",
-            _findings(view, entity),
+            findings_panel(view, entity.name) if entity is not None else None,
             split(view, table, page, chosen, f"Items of {title}", items),
             class_="stack",
         ),
         current="data",
         crumbs=[("Data", view.at("data")), (title, None)],
     )
-
-
-def _findings(view: PageView, entity: EntitySchema | None) -> Child:
-    """The reviewer's findings for the entity."""
-    found = findings_about(view, entity.name) if entity is not None else ()
-    return panel("Findings", finding_list(view, found)) if found else None
 
 
 def _declared(view: PageView, entity: EntitySchema | None) -> Child:

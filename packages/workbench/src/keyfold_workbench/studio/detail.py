@@ -21,7 +21,7 @@ from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import plural, size, type_words, units
 from keyfold_workbench.studio.parts import banner, fields, link, state
 from keyfold_workbench.studio.request_text import wire_json
-from keyfold_workbench.studio.value import value_tree
+from keyfold_workbench.studio.value import value_line, value_tree
 from keyfold_workbench.studio.view import PageView, shortened
 
 
@@ -158,22 +158,24 @@ def _rows(
         yield name, value_of(view, item, attribute)
 
 
-def value_of(view: PageView, item: KnownItem, attribute: AttributeSchema) -> Child:
-    """A field's value; an id links to its item."""
-    if short := vector_text(item, attribute.name):
-        return short
+def value_of(
+    view: PageView, item: KnownItem, attribute: AttributeSchema, *, short: bool = False
+) -> Child:
+    """A field's value; an id links to its item. In a table it is one short line."""
+    if vector := vector_text(item, attribute.name):
+        return vector
     value = item.values.get(attribute.field)
     stored = item.wire.get(attribute.name, {})
-    if (not isinstance(value, str | list) and stored) or stored.keys() & {"B", "BS"}:
-        return _value(view, item, attribute.name, attribute)
     values: list[Any] = value if isinstance(value, list) else [value]
-    if not all(isinstance(one, str) for one in values):
-        if attribute.name in item.wire:
-            return _value(view, item, attribute.name, attribute)
+    are_texts = all(isinstance(one, str) for one in values)
+    if stored and (not are_texts or stored.keys() & {"B", "BS"}):
+        return value_line(stored) if short else _value(view, item, attribute.name, attribute)
+    if not are_texts:
         return value_text(value, attribute)
     links = [_reference(view, item, attribute.field, one) for one in values]
     if not any(links):
-        return el("bdi", value_text(value, attribute))
+        shown = value_text(value, attribute)
+        return shortened(shown) if short and attribute.type == "id" else el("bdi", shown)
     out: list[Child] = []
     for at, (one, made) in enumerate(zip(values, links, strict=True)):
         out += [", " if at else None, made or one]

@@ -56,7 +56,7 @@ class ItemDraft:
             try:
                 return [transaction.create(self.entity(**self.values))]
             except ValidationError as wrong:
-                self.problems |= complaints(wrong)
+                self.problems = complaints(wrong) | self.problems
                 return []
         if self.before is None:
             raise PageMissing("Not found: the item that this form was opened for.")

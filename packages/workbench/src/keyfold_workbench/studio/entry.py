@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import orjson
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
@@ -16,7 +15,15 @@ from keyfold.design.fields import FieldSpec
 from keyfold.design.vector import Vector
 from keyfold.maintain import Copied
 from keyfold_workbench.studio.notation import type_words
-from keyfold_workbench.studio.shape import Given, ValueShape, boxes, is_given, shape_of, value_in
+from keyfold_workbench.studio.shape import (
+    Given,
+    ValueShape,
+    boxes,
+    is_given,
+    json_text,
+    shape_of,
+    value_in,
+)
 
 LONG = 300
 """A longer text gets several lines."""
@@ -100,7 +107,7 @@ def form_fields(
 def _differs(shape: ValueShape, name: str, given: Given, before: Given) -> bool:
     try:
         return bool(value_in(shape, name, given) != value_in(shape, name, before))
-    except orjson.JSONDecodeError:
+    except (ValueError, RecursionError):
         return True
 
 
@@ -153,7 +160,7 @@ def value_words(value: Any) -> str:
     if isinstance(plain, bool):
         return "true" if plain else "false"
     if isinstance(plain, dict | list):
-        return orjson.dumps(plain).decode()
+        return json_text(value)
     return str(plain)
 
 
@@ -176,7 +183,7 @@ def read_fields(
                 values[name] = _typed(entity, field, shape, found)
         except ValidationError as wrong:
             problems[name] = _complaint(wrong)
-        except orjson.JSONDecodeError:
+        except (ValueError, RecursionError):
             problems[name] = 'This is not JSON, as ["a", "b"] or {"a": 1}.'
     return values, problems
 

@@ -6,23 +6,30 @@ import re
 from collections.abc import Iterable
 
 from keyfold.review.check import Finding
-from keyfold_workbench.studio.markup import Html, el, text
+from keyfold.review.check.report import Severity
+from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import place_words
-from keyfold_workbench.studio.parts import link, state
+from keyfold_workbench.studio.parts import link, panel, state
 from keyfold_workbench.studio.view import PageView
 
-KINDS = {"error": ("bad", "error"), "warning": ("warn", "warning"), "note": ("note", "note")}
-"""States of severities; others are notes of their own name."""
+KINDS: dict[Severity, str] = {
+    "error": "bad",
+    "warning": "warn",
+    "note": "note",
+    "question": "note",
+}
+"""The states of severities."""
 
 
 def finding_list(view: PageView, findings: Iterable[Finding]) -> Html:
     return el("ul", [_finding(view, one) for one in findings])
 
 
-def findings_about(view: PageView, name: str) -> list[Finding]:
-    """Findings about an entity or pattern."""
+def findings_panel(view: PageView, name: str) -> Child:
+    """The reviewer's findings about an entity or pattern, if there are any."""
     named = re.compile(rf"\b{re.escape(name)}\b")
-    return [one for one in view.system.review.findings if named.search(one.subject)]
+    found = [one for one in view.system.review.findings if named.search(one.subject)]
+    return panel("Findings", finding_list(view, found)) if found else None
 
 
 def rule_link(view: PageView, one: Finding) -> Html:
@@ -31,11 +38,10 @@ def rule_link(view: PageView, one: Finding) -> Html:
 
 
 def _finding(view: PageView, one: Finding) -> Html:
-    kind, word = KINDS.get(one.severity, ("note", one.severity))
     place = place_words(one.place) if one.place.file else ""
     return el(
         "li",
-        state(kind, word),
+        state(KINDS[one.severity], one.severity),
         el("b", one.subject, class_="subject"),
         rule_link(view, one),
         el("p", with_code(one.message), class_="say"),

@@ -179,13 +179,13 @@ def _of_system(view: PageView, system: StudioSystem) -> Iterator[tuple[str, Html
     if checkup is not None and checkup.drifts:
         says = f": {plural(len(checkup.drifts), 'difference')} in {checkup.scanned:,} items"
         yield _need("bad", "Drift", system.title, says, at("streams"), "Look")
-    for severity, (kind, word) in KINDS.items():
+    for severity, kind in KINDS.items():
         found = [one for one in system.review.findings if one.severity == severity]
         if found:
             more = f", and {len(found) - 1} more" if len(found) > 1 else ""
             first = found[0]
             says = text(f": {first.subject}: ", with_code(first.message), f" ({first.code}){more}")
-            yield _need(kind, word.capitalize(), system.title, says, at("review"), "Read")
+            yield _need(kind, severity.capitalize(), system.title, says, at("review"), "Read")
     unknown = sum(one.count("undeclared") for one in system.survey.tables(0.0).values())
     if unknown:
         says = f": {plural(unknown, 'item')} that no entity declares"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from keyfold.design.schema import TableSchema
-from keyfold.errors import AlreadyExists, TransactionCanceled, VersionConflict
+from keyfold.errors import AlreadyExists, ConditionFailed, TransactionCanceled, VersionConflict
 from keyfold.runtime import Db, Design
 from keyfold.runtime.intent import Intent
 from keyfold.runtime.planned_write import PlannedWrite, plan_write, send_write
@@ -112,7 +112,11 @@ def _steps(
             key = {name: held_key[name] for name in table.key_attributes}
             where = {"TableName": body["TableName"], "Key": key, "ConsistentRead": True}
             old = client.call("GetItem", where).get("Item")
-            new, table_units, index_units = _tried(sandbox, action, body, where, old)
+            request = {name: value for name, value in body.items() if name != "ReturnValues"}
+            if held.operation == "TransactWriteItems":
+                request = {"TransactItems": [{action: request}]}
+            tried = SentRequest(held.operation, request)
+            new, table_units, index_units = _tried(sandbox, tried, where, old)
             yield OutlineStep(
                 action,
                 table,
@@ -128,24 +132,23 @@ def _steps(
 
 
 def _tried(
-    sandbox: Client, action: str, body: dict[str, Any], where: WireItem, old: WireItem | None
+    sandbox: Client, tried: SentRequest, where: WireItem, old: WireItem | None
 ) -> tuple[WireItem | None, float, float]:
     """What the item becomes, and the units of table and indexes."""
     if old is not None:
-        sandbox.call("PutItem", {"TableName": body["TableName"], "Item": old})
-    asked = {name: value for name, value in body.items() if name != "ReturnValues"}
+        sandbox.call("PutItem", {"TableName": where["TableName"], "Item": old})
     try:
         answer = sandbox.call(
-            "TransactWriteItems",
-            {"TransactItems": [{action: asked}], "ReturnConsumedCapacity": "INDEXES"},
+            tried.operation, {**tried.request, "ReturnConsumedCapacity": "INDEXES"}
         )
-    except TransactionCanceled:
+    except (ConditionFailed, TransactionCanceled):
         key = " ".join(value_text(plain(value)) for value in where["Key"].values())
-        if action == "Put":
+        if tried.entries[0][0] == "Put":
             raise AlreadyExists(f"{key} exists already") from None
         raise VersionConflict(f"{key} is not what it was when it was read") from None
     table_units = index_units = 0.0
-    for one in answer.get("ConsumedCapacity", ()):
+    consumed = answer.get("ConsumedCapacity", ())
+    for one in consumed if isinstance(consumed, list) else [consumed]:
         table_units += float(one.get("Table", {}).get("CapacityUnits", 0.0))
         for kind in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
             index_units += sum(float(i["CapacityUnits"]) for i in one.get(kind, {}).values())

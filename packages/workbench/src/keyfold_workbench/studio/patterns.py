@@ -8,7 +8,7 @@ from typing import Any
 from keyfold.design.pattern import Pattern
 from keyfold.design.schema import PatternSchema
 from keyfold_workbench.studio.answer import answer
-from keyfold_workbench.studio.findings import finding_list, findings_about
+from keyfold_workbench.studio.findings import findings_panel
 from keyfold_workbench.studio.invocation import PatternArgument, PatternRun, arguments, invoke
 from keyfold_workbench.studio.markup import Html, el, text
 from keyfold_workbench.studio.notation import count, plural, units
@@ -21,7 +21,6 @@ from keyfold_workbench.studio.parts import (
     link,
     live_part,
     panel,
-    state,
 )
 from keyfold_workbench.studio.reasons import (
     AccessPattern,
@@ -118,7 +117,7 @@ def _declared(view: PageView, chosen: AccessPattern) -> Html:
         banner("", view.system.why_read_only or "This design cannot run here."),
         panel("Request", code(request_text(view, chosen))),
         why(view, chosen),
-        _findings(view, chosen.name),
+        findings_panel(view, chosen.name),
     )
 
 
@@ -147,7 +146,7 @@ def _runnable(view: PageView, chosen: AccessPattern, declared: Pattern[Any, Any]
         form,
         answer(view, chosen, declared, wanted, ran) if ran is not None else None,
         why(view, chosen),
-        _findings(view, chosen.name),
+        findings_panel(view, chosen.name),
         _history(ran, declared, wanted),
     )
 
@@ -205,12 +204,6 @@ def _form(
         method="get",
         aria_label="Parameters",
     )
-
-
-def _findings(view: PageView, name: str) -> Html:
-    found = findings_about(view, name)
-    said = finding_list(view, found) if found else el("p", state("ok", "none"), class_="pad")
-    return panel("Findings", said, note="of the review")
 
 
 def _history(

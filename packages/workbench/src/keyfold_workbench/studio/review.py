@@ -74,8 +74,9 @@ def _accepted(view: PageView) -> Child:
 def _cost(view: PageView) -> Html:
     made = view.system.bill
     if made is None:
-        says = "Start the studio with --workload FILE to see the cost."
-        return panel("Cost", empty("No workload", says))
+        draft = el("code", "keyfold workload init")
+        says = "Write one with ", draft, ", and start the studio with --workload FILE."
+        return panel("Cost", empty("No workload", *says))
     return text(_bill(made), _hot_keys(made))
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 import types
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AnySet
 from dataclasses import dataclass, field, replace
 from datetime import date
+from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-import orjson
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
@@ -21,7 +23,9 @@ Given = Mapping[str, Sequence[str]]
 EACH: Final = "[]"
 """After the path of what can be given several times."""
 NAME, VALUE = "{name}", "{value}"
-BINARY: Final = "$binary"
+BINARY, SET = "$binary", "$set"
+"""What bytes and sets are in, where a value is JSON."""
+_EXACT: Final = re.compile(r'"\\u0000([^"]*)"')
 TRUTH: Final = {"true": True, "false": False}
 
 
@@ -118,9 +122,7 @@ def _in_a_row(shape: ValueShape) -> ValueShape:
 def boxes(shape: ValueShape, path: str, value: Any) -> dict[str, list[str]]:
     """What the form shows of a value, by the paths of its boxes."""
     if shape.kind == "json":
-        plain = to_jsonable_python(_with_marks(value), fallback=str)
-        text = orjson.dumps(plain, option=orjson.OPT_INDENT_2).decode()
-        return {path: ["" if value is None else text]}
+        return {path: ["" if value is None else json_text(value, indent=2)]}
     if shape.is_single:
         return {path: [box_text(value)]}
     if shape.kind == "several":
@@ -165,7 +167,7 @@ def value_in(shape: ValueShape, path: str, given: Given) -> Any:
     """The value that boxes give, in texts, lists and mappings; types are checked afterwards."""
     if shape.kind == "json" or (shape.kind == "several" and path in given):
         text = _last(given, path)
-        return _without_marks(orjson.loads(text)) if text.strip() else None
+        return _without_marks(json.loads(text, parse_float=Decimal)) if text.strip() else None
     if shape.is_single:
         return _single(shape, _last(given, path))
     if shape.kind == "several":
@@ -205,21 +207,32 @@ def _decoded(text: str) -> Any:
         return {"not base64": text}
 
 
+def json_text(value: Any, indent: int | None = None) -> str:
+    """A value as JSON that is read as the same value: no digit is lost, and no type."""
+    marked = _with_marks(sorted(value, key=str) if isinstance(value, AnySet) else value)
+    return _EXACT.sub(r"\1", json.dumps(marked, indent=indent, ensure_ascii=False))
+
+
 def _with_marks(value: Any) -> Any:
-    """The value with its bytes as `{"$binary": base64}`, which JSON can hold."""
     if isinstance(value, bytes):
         return {BINARY: b64encode(value).decode()}
+    if isinstance(value, Decimal):
+        return f"\0{value}"  # a text that becomes the number once the others are quoted
     if isinstance(value, dict):
         return {name: _with_marks(one) for name, one in value.items()}
-    if isinstance(value, list | tuple | AnySet):
+    if isinstance(value, AnySet):
+        return {SET: [_with_marks(one) for one in sorted(value, key=str)]}
+    if isinstance(value, list | tuple):
         return [_with_marks(one) for one in value]
-    return value
+    return to_jsonable_python(value, fallback=str)
 
 
 def _without_marks(value: Any) -> Any:
     if isinstance(value, dict):
         if value.keys() == {BINARY} and isinstance(value[BINARY], str):
             return _decoded(value[BINARY])
+        if value.keys() == {SET} and isinstance(value[SET], list):
+            return {_without_marks(one) for one in value[SET]}
         return {name: _without_marks(one) for name, one in value.items()}
     return [_without_marks(one) for one in value] if isinstance(value, list) else value
 

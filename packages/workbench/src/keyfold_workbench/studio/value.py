@@ -42,22 +42,33 @@ def value_tree(value: Mapping[str, Any], attribute: AttributeSchema | None, down
     if kind == "B":
         return _binary(binary(content), download)
     if kind == "BS":
-        return text(", ".join(plural(len(binary(one)), "byte") for one in content))
+        return text(value_line(value))
     return el("bdi", value_text(plain(value), attribute))
+
+
+def value_line(value: Mapping[str, Any]) -> str:
+    """What a wire value is, in a few words."""
+    ((kind, content),) = value.items()
+    if kind == "M":
+        return f"map, {plural(len(content), 'field')}"
+    if kind == "L":
+        return f"list of {len(content)}"
+    if kind in ("B", "BS"):
+        held = [content] if kind == "B" else content
+        return ", ".join(plural(len(binary(one)), "byte") for one in held)
+    return value_text(plain(value))
 
 
 def _tree(name: str | None, value: Mapping[str, Any], *, is_open: bool = False) -> Html:
     ((kind, content),) = value.items()
     label: Child = None if name is None else (el("bdi", name, class_="n"), " ")
     if kind not in ("M", "L"):
-        says = plural(len(binary(content)), "byte") if kind == "B" else value_text(plain(value))
-        return text(label, el("bdi", says), el("span", TYPES[kind], class_="ty"))
+        return text(label, el("bdi", value_line(value)), el("span", TYPES[kind], class_="ty"))
     entries = list(content.items()) if kind == "M" else list(enumerate(content))
-    said = f"map, {plural(len(entries), 'field')}" if kind == "M" else f"list of {len(entries)}"
     held = [el("li", _tree(str(at), one)) for at, one in entries[:MOST]]
     if len(entries) > MOST:
         held.append(el("li", f"{len(entries) - MOST:,} more: see Wire JSON", class_="muted"))
-    summary = el("summary", label, el("span", said, class_="ty"))
+    summary = el("summary", label, el("span", value_line(value), class_="ty"))
     return el("details", summary, el("ul", held), open=is_open)
 
 

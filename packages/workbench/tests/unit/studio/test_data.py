@@ -116,13 +116,16 @@ def test_an_entity_names_what_follows_from_a_write_and_when(browser: TestClient)
 def test_a_filter_reads_on_from_where_it_was(browser: TestClient, db: Db) -> None:
     for number in range(120):
         db.create(Member(club_id="c1", member_id=f"x{number:03}", name=f"Member {number}"))
-    address, found = f"{CLUB}&value=member", []
+    address, found, looked = f"{CLUB}&value=member", list[str](), 0
     while address:
         part = browser.get(address, headers={"x-part": "1"}).text
+        looked += sum(map(int, re.findall(r'data-read="(\d+)"', part)))
         found += re.findall(r'data-kind="(\w+)"', part)
         following = re.search(r'data-next="([^"]*)"', part)
         address = html.unescape(following[1]) if following else ""
     assert found.count("Member") >= 120
+    whole = browser.get(f"{CLUB}&value=nothing", headers={"x-part": "1"}).text
+    assert looked == int(re.findall(r'data-read="(\d+)"', whole)[0]), "each item once"
 
 
 def test_what_no_key_finds_is_looked_for_in_the_whole_table(browser: TestClient) -> None:

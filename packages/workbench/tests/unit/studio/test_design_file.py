@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -134,16 +135,21 @@ tables:
 entities:
   File:
     key: {PK: FILE#<fileId>, SK: FILE}
-    attributes: {fileId: id, content: binary, hashes: optional binary_set, more: optional map}
+    attributes: {fileId: id, content: binary, hashes: optional binary_set, more: optional map,
+      rest: optional map}
 """
-HELD = {
+HELD: dict[str, Any] = {
     "PK": {"S": "FILE#1"}, "SK": {"S": "FILE"}, "fileId": {"S": "1"}, "content": {"B": "AP8="},
     "type": {"S": "File"}, "hashes": {"BS": ["/v8="]},
-    "more": {"M": {"in": {"B": "AP8="}, "name": {"S": "x"}}},
+    "more": {"M": {
+        "in": {"B": "AP8="}, "name": {"S": "x"}, "build": {"N": "10.1"},
+        "long": {"N": "1.2345678901234567890123456789012345678"}, "great": {"N": "9" * 38},
+    }},
+    "rest": {"M": {"tags": {"SS": ["a", "b"]}, "ids": {"NS": ["1", "2.5"]}}},
 }  # fmt: skip
 
 
-def test_binary_values_are_edited_as_base64_and_the_others_stay(
+def test_values_of_every_type_are_edited_and_the_others_stay(
     file: Path, backend: str, client: Client
 ) -> None:
     file.write_text(BINARY)
@@ -165,4 +171,5 @@ def test_binary_values_are_edited_as_base64_and_the_others_stay(
     found = client.call("GetItem", {"TableName": "Files", "Key": where})["Item"]
     assert found["content"] == {"B": "AQI="}
     assert found["hashes"] == HELD["hashes"]
-    assert found["more"] == {"M": {"in": {"B": "AP8="}, "name": {"S": "y"}}}
+    assert found["more"] == {"M": {**HELD["more"]["M"], "name": {"S": "y"}}}
+    assert found["rest"] == HELD["rest"]

@@ -188,3 +188,12 @@ def test_the_list_is_given_as_text_where_one_of_its_values_is_empty(
     page = browser.get(EDIT).text
     assert re.search(r'<textarea id="f-ways"', page)
     assert "No value would change" in words(planned(browser))
+
+
+def test_a_value_that_is_wrong_is_not_told_as_missing(browser: TestClient) -> None:
+    page = browser.get("/s/stalls/new?entity=Stall").text
+    fields = form(page, "/s/stalls/plan") | {"verb": "create", "f-opens": "soon", "f-rest": "{"}
+    told = words(str(post(browser, "/s/stalls/plan", fields).text))
+    assert "valid date" in told
+    assert "This is not JSON" in told
+    assert "Field required" not in told

@@ -12,6 +12,7 @@ from keyfold_engine.clients import connect
 from keyfold_workbench.studio import Gate, StudioSystem, create_studio
 
 from .conftest import TOKEN
+from .test_data import words
 from .test_edit import form, post
 
 design = Design("notes")
@@ -24,7 +25,7 @@ class Note(Entity, table=design.table("Notes")):
     key = Key("NOTE#{note_id}", "NOTE")
 
 
-def test_times_are_sent_as_the_plan_showed_them() -> None:
+def test_times_and_units_are_as_the_plan_showed_them() -> None:
     client = connect(":memory:")
     db = design.open(client)
     db.create(Note(note_id="n", text="Old"))
@@ -37,8 +38,10 @@ def test_times_are_sent_as_the_plan_showed_them() -> None:
         given = form(page, "/s/notes/plan") | {"f-text": "New", "verb": "update"}
         plan = post(one, "/s/notes/plan", given).text
         section = plan[plan.index('aria-label="Plan"') :]
+        assert "Write units 1 " in words(section)
         (shown,) = re.findall(r"<dt>updatedAt</dt><dd>.*?<ins>([^<]*)</ins>", section)
-        post(one, "/s/notes/send", form(plan, "/s/notes/send"))
+        sent = post(one, "/s/notes/send", form(plan, "/s/notes/send")).text
+        assert "Sent: 1 item in UpdateItem, 1 unit." in words(sent)
     stored = client.call(
         "GetItem", {"TableName": "Notes", "Key": {"PK": {"S": "NOTE#n"}, "SK": {"S": "NOTE"}}}
     )["Item"]
