@@ -336,6 +336,14 @@ def test_the_lag_of_a_write_is_drawn_while_somebody_looks(page: Page, start: str
     assert page.url.endswith("/s/inviter/streams"), "the page is not loaded again"
 
 
+def test_the_focus_stays_in_a_part_that_is_drawn_again(page: Page, start: str) -> None:
+    page.goto(base(start) + "/s/inviter/streams")
+    page.locator("#keepers .scroll").first.focus()
+    page.evaluate("document.querySelector('#keepers').dataset.before = 'yes'")
+    expect(page.locator("#keepers[data-before]")).to_have_count(0)
+    assert page.evaluate("document.activeElement.closest('#keepers') !== null")
+
+
 def test_the_demo_migrates_orders_while_customers_order_and_goes_back(
     page: Page, start: str
 ) -> None:
@@ -441,6 +449,7 @@ def test_a_recording_of_an_edit_and_a_repair_can_be_made(
         page.locator(".steps >> text=Change a value with its plan in view"), "Change a value"
     )
     page.locator(".rows .row").nth(5).click()
+    expect(page.locator("#detail")).not_to_have_attribute("inert", "")
     taken.click(page.locator("#detail >> text=Edit…"), "An item, with every copy of it")
     page.fill("#f-title", "Long run by the river")
     taken.click(page.locator("text=Show the plan"), "A new title")

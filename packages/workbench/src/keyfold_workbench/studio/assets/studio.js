@@ -57,10 +57,9 @@ const wireTabs = (place) => {
 wireTabs(document);
 
 /* Parts of a page come from the same address; an answer that is overtaken is dropped. */
-let asked = 0;
 const part = async (href, place) => {
-  const mine = ++asked;
-  const show = (body) => { if (mine === asked) place.innerHTML = body; };
+  const mine = place.asked = (place.asked ?? 0) + 1;
+  const show = (body) => { if (mine === place.asked) place.innerHTML = body; };
   const notice = (kind, words) => show(`<div class="banner ${kind}" role="status">${words}</div>`);
   const slow = setTimeout(notice, 2000, "warn", "The backend has not answered yet.");
   try {
@@ -68,7 +67,7 @@ const part = async (href, place) => {
     show(await answer.text());
   } catch { notice("bad", "The studio does not answer."); }
   clearTimeout(slow);
-  return mine === asked;
+  return mine === place.asked;
 };
 
 /* A page that is not ready is loaded again, unless somebody is on the way to another one. */
@@ -85,7 +84,10 @@ if (list) {
     $$("[aria-current]", list).forEach((o) => o.removeAttribute("aria-current"));
     row.setAttribute("aria-current", "true");
     history.replaceState(history.state, "", row.href);
-    await part(row.href, $("#detail"));
+    /* What stands there is another item's until the answer comes. */
+    const detail = $("#detail");
+    detail.inert = true;
+    if (await part(row.href, detail)) detail.inert = false;
   };
   /* Narrow: the detail takes the list's place, and the browser's way back leads to the list. */
   const open = () => {
@@ -352,7 +354,10 @@ document.addEventListener("change", (e) => {
 });
 
 /* Parts that follow the server's work: asked for again until they come as parts that stay. Nothing
-   that somebody types in, or has opened, is taken away under their hands. */
+   that somebody types in, presses, or has opened, is taken away under their hands. */
+const PLACES = "a, button, summary, input, [tabindex]";
+let pressed = false;
+for (const one of ["pointerdown", "pointerup", "pointercancel"]) addEventListener(one, () => { pressed = one === "pointerdown"; }, true);
 const renew = async () => {
   const live = $$("[data-live]");
   if (!live.length) return;
@@ -364,11 +369,14 @@ const renew = async () => {
     if (!answer.ok) { say($(".banner", fresh)?.textContent ?? "The studio does not answer."); wait = 5000; }
     for (const old of live) {
       const next = fresh.getElementById(old.id);
-      if (!next || old.contains(document.activeElement?.closest("input, select"))) continue;
+      if (!next || pressed || old.contains(document.activeElement?.closest("input, select"))) continue;
       const opened = $$("details", old).map((d) => d.open);
       $$("details", next).forEach((d, at) => { d.open ||= opened[at]; });
+      if (old.isEqualNode(next)) continue;
+      const focused = $$(PLACES, old).indexOf(document.activeElement);
       old.replaceWith(next);
       wireTabs(next);
+      $$(PLACES, next)[focused]?.focus({ preventScroll: true });
     }
   } catch { say("The studio does not answer."); wait = 5000; }
   setTimeout(renew, wait);
