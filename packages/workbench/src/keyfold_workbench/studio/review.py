@@ -74,7 +74,7 @@ def _accepted(view: PageView) -> Child:
 def _cost(view: PageView) -> Html:
     made = view.system.bill
     if made is None:
-        draft = el("code", "keyfold workload init")
+        draft = el("code", "keyfold workload")
         says = "Write one with ", draft, ", and start the studio with --workload FILE."
         return panel("Cost", empty("No workload", *says))
     return text(_bill(made), _hot_keys(made))
