@@ -73,9 +73,11 @@ class TestUsersAndFollows:
     def test_counts(self, life: Any, author: Author) -> None:
         follows = author.query(None, "USER#ada", "FOLLOWING#")
         theirs = author.get("USER#ben", "COUNTER#FOLLOWERS")
-        assert (theirs["count"], theirs["updatedAt"]) == (1, follows[0]["createdAt"])
+        assert theirs["count"] == 1
+        assert theirs["updatedAt"] >= follows[0]["createdAt"]
         mine = author.get("USER#ada", "COUNTER#FOLLOWING")
-        assert (mine["count"], mine["updatedAt"]) == (2, follows[1]["createdAt"])
+        assert mine["count"] == 2
+        assert mine["updatedAt"] >= follows[1]["createdAt"]
 
     def test_a_users_timeline_has_entities_and_followers_only(
         self, life: Any, author: Author

@@ -21,7 +21,10 @@ _ALIKE = (
 def add_attributes(model: DocumentModel) -> None:
     """Attributes of the entities, and after how many days their items expire."""
     lost: dict[str, int] = {}
+    names = {s.name for s in model.said if isinstance(s, AttributeStatement)}
     for s in model.said:
+        if isinstance(s, AttributeStatement) and s.entity in names:
+            continue  # a part of the attribute that its heading names
         if isinstance(s, ExpiryStatement):
             entity = model.named(s.entity)
             if entity is None:
@@ -36,7 +39,7 @@ def add_attributes(model: DocumentModel) -> None:
                 model.entities[0] if len(model.entities) == 1 else None
             )
             if entity is None:
-                if s.notation != "an example item":
+                if s.entity and s.notation != "an example item":
                     lost.setdefault(s.entity, s.line)
                 continue
             known = entity.attributes.setdefault(s.name, s)

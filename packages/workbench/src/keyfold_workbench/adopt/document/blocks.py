@@ -59,6 +59,7 @@ class _Position:
     """Where in the document the next block is."""
 
     headings: list[tuple[int, str]] = field(default_factory=list)
+    """From the document's title on: an empty one, where several headings are as high."""
     parents: list[str] = field(default_factory=list)
     list_sizes: list[int] = field(default_factory=list)
     label: str = ""
@@ -85,14 +86,16 @@ def split(text: str) -> list[Block]:
     text = _LONG_LINE.sub("", text)
     for words, english in KEY_WORDS:
         text = words.sub(partial(_in_english, english), text)
-    parser = MarkdownIt("commonmark").enable("table").disable("inline")
+    tokens = MarkdownIt("commonmark").enable("table").disable("inline").parse(text)
     found: list[Block] = []
-    at = _Position()
+    heads = [token.tag for token in tokens if token.type == "heading_open"]
+    titled = heads.count(min(heads, default="")) == 1
+    at = _Position([] if titled else [(0, "")])
     rows: list[CellRow] = []
     cells: list[str] = []
     inside: Literal["", "table", "heading"] = ""
     level = row_line = 0
-    for token in parser.parse(text):
+    for token in tokens:
         line = token.map[0] + 1 if token.map else row_line
         match token.type:
             case "heading_open":

@@ -9,24 +9,30 @@ from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.key_clauses import key_clauses
 from keyfold_workbench.adopt.document.reads import pattern_name, tell_read, title_of
 from keyfold_workbench.adopt.document.scope import ordered_words
+from keyfold_workbench.adopt.document.statements import PatternStatement
 
 CALLS = re.compile(r"(?i)KeyCondition|\bkey\(\s*[\"']|key-condition")
 COMMENT = re.compile(r"^\s*(?://|#+|--|\*)\s*(?P<comment>\S.*?)\s*$")
 
 
 _GET = re.compile(
-    r"(?:\b(?:get_item|get|GetItem\w*|GetCommand)\s*\(|\bGetItem \{|get-item\b)"
+    r"(?:\b(?:get_item|get|GetItem\w*|GetCommand)\s*\(|\bGetItem (?:\{|on\b)|get-item\b)"
     r"(?:[^{}]|\{(?!\s*[\"']?\w+[\"']?\s*:))"
     r"{0,200}?(?:\{[^{}]{0,200}?)?(?:\bKey\b[\"']?\s*[:=]|--key)\s*'?"
     r"(\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\}){1,400}\})"
 )
 
 
+_BARE_KEY = re.compile(r"\{\s*[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)?\s*\}")
+"""`Key: { userId, listId }`: the attributes alone."""
+
+
 def read_gets(here: Here) -> None:
     """A call that gets an item by its key is a pattern, named by the comment above it."""
     for hit in _GET.finditer(here.block.text):
         found = key_clauses(hit[1], here.names, reads=True)
-        if not found:
+        given = tuple(re.findall(r"\w+", hit[1])) if _BARE_KEY.fullmatch(hit[1]) else ()
+        if not found and not given:
             continue
         number = here.block.text.count("\n", 0, hit.start())
         above = here.block.lines[:number]
@@ -37,10 +43,36 @@ def read_gets(here: Here) -> None:
         title = note["comment"] if note else title_of(here.block)
         before = here.block.text[max(0, hit.start() - 60) : hit.end()]
         there = here.about(table=here.at.table or _table_called(before, here))
-        tell_read(there, line, title, "GetItem", found, "a get in code")
+        if given:
+            name = pattern_name(title)
+            here.say(PatternStatement, line, "a get in code", name=name, operation="get",
+                     table=there.at.table, given=given, entity=here.at.entity)  # fmt: skip
+        else:
+            tell_read(there, line, title, "GetItem", found, "a get in code")
         for at, text in here.block.lines[number:][: hit[0].count("\n") + 1]:
             if key_clauses(text, here.names, reads=True):
                 here.reading.mark(at, here.reading.marks.get(line, "read"))
+
+
+_CALL = re.compile(r"\b(?:get_item|put_item|update_item|delete_item|scan)\s*\(|\bnew \w+Command\(")
+
+
+_BAD = re.compile(r"(?i)\u274c|\b(?:bad|avoid|inefficient|wrong|never|don't)\b")
+"""A comment above what a program should not do."""
+
+
+def read_scans(here: Here) -> None:
+    """A call that scans a table, named by the comment above it."""
+    for number, (line, text) in enumerate(here.block.lines):
+        if re.search(r"\.scan\s*\(|\bnew ScanCommand\(|\bdynamodb scan\b", text):
+            note = COMMENT.match(here.block.lines[number - 1][1]) if number else None
+            above = " ".join(said for _, said in here.block.lines[max(0, number - 4) : number])
+            if _BAD.search(above):
+                continue
+            title = note["comment"] if note else title_of(here.block)
+            rest = "\n".join(text for _, text in here.block.lines[number : number + 6])
+            there = here.about(table=here.at.table or _table_called(rest, here), index="")
+            tell_read(there, line, title, "Scan", [], "a scan in code")
 
 
 def read_conditions(here: Here) -> None:
@@ -59,6 +91,9 @@ def read_conditions(here: Here) -> None:
             len(here.block.lines)
             if position + 1 == len(starts)
             else _boundary(here.block, start, starts[position + 1])
+        )
+        end = next(
+            (at for at in range(start + 1, end) if _CALL.search(here.block.lines[at][1])), end
         )
         lines = here.block.lines[previous:end]
         comments = [
@@ -80,7 +115,7 @@ def read_conditions(here: Here) -> None:
             f"Query {_order(text)}",
             found,
             "a key condition in code",
-            index[1] if index else "",
+            index[1] if index else here.names.index_in(text),
         )
         if not found:
             here.ask(line, f"{pattern_name(title)}: the key condition is not understood.")
@@ -97,6 +132,9 @@ def _table_called(text: str, here: Here) -> str:
     named = re.search(r"(?i)table[-_]?name['\"]?\s*[=:(]?\s*['\"]([\w.-]+)['\"]", text)
     if named:
         return named[1]
+    exact = [t for t in here.names.tables if re.search(rf"(?<![\w-]){re.escape(t)}(?![\w-])", text)]
+    if len(exact) == 1:
+        return exact[0]
     called = re.search(r"\b(\w+?)_?[Tt]able\.(?:query|get_item|get)\(", text)
     words = ordered_words(called[1]) if called else ()
     known = [t for t in here.names.tables if words and ordered_words(t)[-len(words) :] == words]

@@ -18,6 +18,7 @@ from keyfold_workbench.adopt.document.attributes import add_attributes
 from keyfold_workbench.adopt.document.found_patterns import FoundPattern
 from keyfold_workbench.adopt.document.indexes import add_indexes, place_by_table_keys
 from keyfold_workbench.adopt.document.items import DocumentEntity, DocumentIndex, DocumentTable
+from keyfold_workbench.adopt.document.key_text import WrittenKey
 from keyfold_workbench.adopt.document.model import DocumentModel
 from keyfold_workbench.adopt.document.pattern_match import find_patterns
 from keyfold_workbench.adopt.document.reader import read_document
@@ -197,10 +198,15 @@ class _Writer:
             index = entity.table.index(number)
             if index is None:
                 continue
-            keys = {
-                name: entity.keys[number, side][0].text
+            known = entity.keys | {
+                (number, side): (WrittenKey(f"<{name}>"), 0)
                 for side, (name, _) in index.keys.items()
-                if (number, side) in entity.keys
+                if name in entity.attributes and (number, side) not in entity.keys
+            }
+            keys = {
+                name: known[number, side][0].text
+                for side, (name, _) in index.keys.items()
+                if (number, side) in known
             }
             if len(keys) == len(index.keys):
                 found[index.name] = keys
@@ -224,17 +230,16 @@ class _Writer:
                 f"{entity.name}: no type is given for {', '.join(s.name for s in untyped)[:200]}",
             )
         found: dict[str, str] = {}
+        keyed = {k: _KINDS[v] for i in entity.table.indexes.values() for k, v in i.keys.values()}
         if self._kinds[id(entity.table)] == 1:
             # The only kind of item in a table has the attributes that its indexes are keyed by.
-            keyed = (key for index in entity.table.indexes.values() for key in index.keys.values())
-            found = {
-                name: _KINDS[kind] for name, kind in keyed if not re.search(r"(?i)[ps]k$", name)
-            }
+            found = {k: kind for k, kind in keyed.items() if not re.search(r"(?i)[ps]k$", k)}
+        keyed |= {name: _KINDS[kind] for name, kind in entity.table.keys.values()}
         for name in [*fields, *(name for name in entity.attributes if name not in fields)]:
             if name in owned - plain:
                 continue
             said = entity.attributes.get(name)
-            kind = (said.type or "any") if said else "string"
+            kind = (said.type if said else "") or keyed.get(name, "any" if said else "string")
             kind = "string" if name in fields and kind in ("any", "list", "map") else kind
             if said and said.stored and name not in fields:
                 kind = f"timestamp {said.stored}"

@@ -51,10 +51,11 @@ def place_example(
         and not other.key.example
         and can_meet(s.key, other.key)
     ]
-    if len({other.key.shape for other in free}) != 1:
+    if len({other.key.shape for other in free}) != 1 and (free or s.key.example):
         return False
-    entity.keys[place] = free[0].key, free[0].line
-    reading.ask(s.line, f"{entity.name}: {free[0].key.text} is read from an example. Is it so?")
+    key, line = (free[0].key, free[0].line) if free else (s.key, s.line)
+    entity.keys[place] = key, line
+    reading.ask(s.line, f"{entity.name}: {key.text} is read from an example. Is it so?")
     return True
 
 

@@ -13,6 +13,7 @@ from keyfold_workbench.adopt.document.code_reads import (
     COMMENT,
     read_conditions,
     read_gets,
+    read_scans,
 )
 from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.index_lines import tell_named_index
@@ -20,7 +21,7 @@ from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses
 from keyfold_workbench.adopt.document.key_schemas import read_key_schemas
 from keyfold_workbench.adopt.document.key_side import INDEX, SIDES, key_side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, key_text
-from keyfold_workbench.adopt.document.notations import READ_WORD, attribute_type
+from keyfold_workbench.adopt.document.notations import KIND, READ_WORD, attribute_type
 from keyfold_workbench.adopt.document.property_rows import key_mark
 from keyfold_workbench.adopt.document.prose import read_prose
 from keyfold_workbench.adopt.document.reads import (
@@ -53,8 +54,6 @@ _INLINE_TITLE = re.compile(
     r"\s-)\s*(?=[\"'`(]?(?:PK|pk)\b)"
 )
 _TYPED = re.compile(r"^\s{0,4}(?:-\s*)?(\w+)(\?)?:\s*([^#]+?)[;,]?$")
-_KIND = re.compile(r"(?i)(?:entity|item|record|object)?_?(?:type|kind)|_type|__typename|_et")
-"""Attributes that tell the kind of an item: their values are literals of its keys."""
 _MAX = 20_000
 
 
@@ -83,19 +82,19 @@ def read_fence(here: Here) -> None:
     ):
         return
     calls = CALLS.search(here.block.text)
-    if not calls and here.block.text.lstrip().startswith("{"):
-        item = _item(here.block.text)
-        if item is not None:
-            if any(key_side(name, here.names) for name in item):
-                _read_item(here, item)
-            if not any(key_side(name) for name in item):
-                _tell_marked(here)
-            return
+    item = None if calls else _item(here.block.text)
+    if item is not None and (here.block.text.lstrip().startswith("{") or _is_example(here, item)):
+        if any(key_side(name, here.names) for name in item):
+            _read_item(here, item)
+        if not any(key_side(name) for name in item):
+            _tell_marked(here)
+        return
     rows = _rows(here.block) if here.at.section not in ("patterns", "examples") else ()
     if rows:
         read_table(replace(here, block=replace(here.block, kind="table", rows=rows)))
         return
     read_gets(here)
+    read_scans(here)
     if calls:
         read_conditions(here)
     elif not _PROGRAM.search(here.block.text):
@@ -221,9 +220,10 @@ def _groups(here: Here) -> list[_Group]:
             and any(c.side == known.side for _, known in groups[-1].clauses)
             for c in found
         )
-        if inline and found:
-            title = inline["title"]
-        if (not text.strip() and groups[-1].clauses) or again or (inline and found):
+        said = re.search(r"\s(?://|#)\s+(\w.*?)\s*$", text) if reads else None
+        if found and (inline or said):
+            title = inline["title"] if inline else said[1] if said else title
+        if (not text.strip() and groups[-1].clauses) or again or (found and (inline or said)):
             groups.append(_Group(title))
         groups[-1].lines.append((line, text))
         groups[-1].clauses += [(line, clause) for clause in found]
@@ -257,38 +257,61 @@ def _tell_attributes(here: Here, group: _Group, entity: str) -> None:
             )
 
 
+_ITEM_LINE = re.compile(
+    r"(?m)^\s{0,4}[\"']?(?P<name>\w+)[\"']?\s*:\s*(?:[\"'](?P<text>[^\"'\n]*)[\"']|"
+    r"(?P<bare>[^\s{\[\"'](?:[^\n#]|\S#)*?))\s*,?\s*(?:(?:#|//)\s.*)?$"
+)
+
+
 def _item(text: str) -> dict[str, Any] | None:
-    """An example item as JSON, also with comments or in a program's notation."""
+    """An example item as JSON, also with comments, in a program's notation, or in lines."""
     bare = re.sub(r"(?m)(?<![:\"'])//[^\"\n]*$", "", text)
     try:
         item = json.loads(re.sub(r",(\s*[}\]])", r"\1", bare))
     except (ValueError, RecursionError):
-        pairs = re.findall(r"(?m)^\s{1,4}[\"']?(\w+)[\"']?\s*:\s*[\"']([^\"'\n]*)[\"']", bare)
-        item = dict(pairs) if bare.lstrip()[:1] in "{[" else None
-    return item if isinstance(item, dict) else None
+        item = {}
+        for hit in _ITEM_LINE.finditer(text):
+            value = hit["text"] if hit["bare"] is None else hit["bare"]
+            item[hit["name"]] = int(value) if hit["bare"] and value.isdecimal() else value
+    return item if isinstance(item, dict) and item else None
+
+
+def _is_example(here: Here, item: dict[str, Any]) -> bool:
+    """Lines with keys that hold values: of their other attributes, or such as `"PK": "ORDER"`."""
+    keys = {name: str(value) for name, value in item.items() if key_side(name)}
+    values = {str(v) for name, v in item.items() if name not in keys and not KIND.fullmatch(name)}
+    held = any({*value.split("#")} & values for value in keys.values())
+    quoted = re.match(r"\s*\"\w+\"\s*:", here.block.text) is not None
+    templates = any(re.search(r"[<{]", value) for value in keys.values())
+    return bool(keys) and not templates and (held or quoted)
 
 
 def _read_item(here: Here, item: dict[str, Any]) -> None:
     """An example item: its attributes; its keys where their parts are values of attributes."""
-    if not here.at.entity or READ_WORD.search(here.block.text):
+    if not here.at.entity or READ_WORD.search(re.sub(r"(?m)(?:#|//)\s.*$", "", here.block.text)):
         return
-    values = {
-        str(value): name
-        for name, value in item.items()
-        if not key_side(name, here.names)
-        and isinstance(value, str | int)
-        and not (_KIND.fullmatch(name) and str(value).isupper())
-    }
+    values: dict[str, str] = {}
+    for name, value in item.items():
+        if (
+            not key_side(name, here.names)
+            and isinstance(value, str | int)
+            and not (KIND.fullmatch(name) and str(value).isupper())
+        ):
+            values.setdefault(str(value), name)
+            if re.match(r"[A-Za-z].*\d", str(value)):
+                known = here.names.values.setdefault(str(value), name)
+                here.names.values[str(value)] = name if known == name else ""
+    values = {**{value: name for value, name in here.names.values.items() if name}, **values}
     for line, text in here.block.lines:
-        found = re.match(r"\s{1,4}[\"']?(\w+)[\"']?\s*:", text)
+        found = re.match(r"\s{0,4}[\"']?(\w+)[\"']?\s*:", text)
         if not found or found[1] not in item:
             continue
         value, side = item[found[1]], key_side(found[1], here.names)
         if side and not key_side(found[1]) and "#" not in str(value):
             side = None  # an attribute that is a key by its own name
         if side and isinstance(value, str) and side.index != "*":
-            key = key_text(value)
-            if key is not None and ("#" in value or value.isupper()):
+            key = WrittenKey(f"<{values[value]}>") if value in values else key_text(value)
+            if key is not None and ("#" in value or value.isupper() or key.fields or key.example):
                 key = _generalised(value, values) if not key.fields else key
                 here.say(
                     KeyStatement,
@@ -327,7 +350,7 @@ def _read_item(here: Here, item: dict[str, Any]) -> None:
 def _generalised(value: str, values: dict[str, str]) -> WrittenKey:
     """`ORDER#o-17` of an item with orderId o-17 is `ORDER#<orderId>`."""
     parts = [
-        f"<{values[part]}>" if part in values and at else part
+        f"<{values[part]}>" if part in values and (at or not part.isupper()) else part
         for at, part in enumerate(value.split("#"))
     ]
     left = [part for at, part in enumerate(parts) if at and "<" not in part and not part.isupper()]

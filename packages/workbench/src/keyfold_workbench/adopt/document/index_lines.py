@@ -70,10 +70,13 @@ def tell_named_index(here: Here, line: int, text: str) -> str:
     if not name or here.at.section == "patterns":
         return ""
     told = _named_keys(bare[bare.find(name) + len(name) :])
+    own = not number and re.match(r"(?i)\W*(?:index|gsi|lsi) name\b", bare) is not None
+    if own and re.fullmatch(INDEX, here.at.index, re.I):
+        number = here.at.index
     here.say(
         IndexStatement,
         line,
-        "a line of an index",
+        "a property" if own else "a line of an index",
         name=name,
         number=index_number(number),
         keys=told,

@@ -24,7 +24,7 @@ def add_indexes(model: DocumentModel) -> None:
         table = _table_of(model, s)
         number = s.number or model.reading.names.number(s.name)
         index = table.indexes.setdefault(number, DocumentIndex(s.name, line=s.line))
-        index.name = s.name if index.name == number else index.name
+        index.name = s.name if index.name == number or s.is_own_name else index.name
         index.projection, index.purpose = (
             index.projection or s.projection,
             index.purpose or s.purpose,
@@ -45,6 +45,13 @@ def add_indexes(model: DocumentModel) -> None:
         for number, index in list(table.indexes.items()):
             _complete(model, table, number, index)
             index.keys = {side: index.keys[side] for side in SIDES if side in index.keys}
+            if len({name for name, _ in index.keys.values()}) < len(index.keys):
+                model.reading.ask(
+                    index.line,
+                    f"{index.name} has one attribute as both sides of its key; is it the "
+                    "partition key? It is read so.",
+                )
+                del index.keys["sort"]
 
 
 def place_by_table_keys(model: DocumentModel) -> None:

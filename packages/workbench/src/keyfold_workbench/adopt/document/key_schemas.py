@@ -116,14 +116,21 @@ def _tell(here: Here, table: dict[str, Any]) -> bool:
     name = name.strip("\"'") if isinstance(name, str) else ""
     title = here.at.table or name
     here = here.about(table=title)
-    here.say(TableStatement, line, "a key schema", title=title, name=name, keys=keys)
+    stream = table.get("StreamSpecification")
+    shown = str(stream.get("StreamViewType", "")) if isinstance(stream, dict) else ""
+    here.say(TableStatement, line, "a key schema", title=title, name=name, keys=keys, stream=shown)
     for kind in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
         for index in _list(table.get(kind)):
             called = str(index.get("IndexName", ""))
             of_index = _keys(index.get("KeySchema"), types)
             at = next((n for n, said in here.block.lines if called and called in said), line)
+            copied = index.get("Projection")
+            kind_of = str(copied.get("ProjectionType", "")) if isinstance(copied, dict) else ""
             if called and of_index:
-                here.say(IndexStatement, at, "a key schema", name=called, keys=of_index)
+                here.say(
+                    IndexStatement, at, "a key schema", name=called, keys=of_index,
+                    projection=kind_of if kind_of in ("ALL", "KEYS_ONLY") else "",
+                )  # fmt: skip
     return True
 
 

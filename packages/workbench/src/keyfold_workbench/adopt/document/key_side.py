@@ -41,8 +41,12 @@ class KeyNames:
     """The names that are keys of a table, also where they are keys of an index."""
     indexes: dict[str, str] = field(default_factory=dict)
     """Names of indexes by their numbers (GSI1) and by themselves."""
+    renumbered: set[str] = field(default_factory=set)
+    """Names of indexes that have another number in another section, or share one."""
     tables: tuple[str, ...] = ()
     """Names of tables that rows and headings give."""
+    values: dict[str, str] = field(default_factory=dict)
+    """Attributes by the values that example items give them; empty if two have one value."""
     numbered: dict[str, str] = field(default_factory=dict)
     """Names of access patterns by the numbers that another table repeats."""
 
@@ -71,8 +75,9 @@ class KeyNames:
 
     def number(self, name: str) -> str:
         """One index by one name: its number if it has one."""
-        known = (number for number, named in self.indexes.items() if named == name)
-        return min(known, key=lambda number: not re.fullmatch(INDEX, number, re.I), default=name)
+        known = [number for number, named in self.indexes.items() if named == name]
+        numbers = [number for number in known if re.fullmatch(INDEX, number, re.I)]
+        return numbers[0] if numbers and name not in self.renumbered else (known or [name])[0]
 
 
 def row_side(label: str, names: KeyNames) -> KeySide | None:

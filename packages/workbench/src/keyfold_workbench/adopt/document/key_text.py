@@ -21,8 +21,9 @@ _FIELD_WORD = re.compile(
 )
 _EXAMPLE_PART = re.compile(
     r"[a-z]+[-_]?\d+\w*|\d{2,}\w*|[0-9a-f]{6,}|[0-9a-f]{8}-[0-9a-f-]+|\d{4}-\d\d.*|\S+@\S+"
-    r"|[a-z0-9]+(?:-[a-z0-9]+)*-\d+|[0-9A-HJKMNP-TV-Z]{20,26}"
+    r"|[a-z0-9]+(?:-[a-z0-9]+)*-\d+|[A-Z]{1,4}\d{2,}|[1-9]|[0-9A-HJKMNP-TV-Z]{20,26}"
 )
+_EXAMPLE_KEY = r"[a-z]+(?:-[a-z]+)*-\d+|[0-9a-f]{8}-[0-9a-f-]{20,}"
 _LITERAL = re.compile(r"(?:[\w#:|/.@+~^!-]|<\w+>)+")
 ABSENT = re.compile(
     r"(?i)[(\s]*(?:n/?a|none|no|not (?:used|set|needed|applicable|required)|unused|nil|null"
@@ -108,9 +109,7 @@ def key_text(text: str) -> WrittenKey | None:
     example = False
     for at, part in enumerate(parts):
         last = at == len(parts) - 1
-        example = example or (
-            len(parts) == 1 and re.fullmatch(r"[a-z]+(?:-[a-z]+)*-\d+", part) is not None
-        )
+        example = example or (len(parts) == 1 and re.fullmatch(_EXAMPLE_KEY, part) is not None)
         if len(parts) == 1 or "<" in part or not part:
             continue
         if _FIELD_WORD.fullmatch(part) and (at or not last):

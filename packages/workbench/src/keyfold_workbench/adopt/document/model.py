@@ -12,6 +12,7 @@ from keyfold_workbench.adopt.document.example_keys import (
     place_example,
 )
 from keyfold_workbench.adopt.document.items import DocumentEntity, DocumentTable
+from keyfold_workbench.adopt.document.key_groups import KeyGroups, join_keys, share_partitions
 from keyfold_workbench.adopt.document.key_side import SIDES, Side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, can_meet
 from keyfold_workbench.adopt.document.scope import camel, words_of
@@ -25,13 +26,6 @@ from keyfold_workbench.adopt.document.statements import (
 from keyfold_workbench.adopt.document.table_titles import TableTitles, is_attribute
 
 _GENERIC = re.compile(r"(?i)(?:[ps]k|(?:partition|sort|hash|range)_?key)")
-_HEAD = re.compile(
-    r"(?i)\s+(?:by|of|for|per|with|in|on|at|to|that|which|requiring|sorted|-)\s|\s*[:(]"
-)
-"""Where the name of what an index finds ends: `Orders by status`."""
-_GroupKey = tuple[tuple[str, ...], tuple[str, ...]]
-"""The words of a table's title, and of an entity's name."""
-_Groups = dict[_GroupKey, list[KeyStatement]]
 
 
 class DocumentModel:
@@ -136,6 +130,8 @@ class DocumentModel:
     def _set_key(self, table: DocumentTable, side: Side, name: str, kind: str, line: int) -> None:
         known = table.keys.setdefault(side, (name, kind))
         if known[0].lower() != name.lower():
+            if _GENERIC.fullmatch(known[0]) and not _GENERIC.fullmatch(name):
+                table.keys[side] = name, kind  # PK may be the word for it
             self.reading.ask(
                 line, f"The {side} key is {known[0]} elsewhere, and {name} here.", contradicts=True
             )
@@ -194,7 +190,7 @@ class DocumentModel:
         return title if alone else ""
 
     def _add_entities(self) -> None:
-        grouped: _Groups = {}
+        grouped: KeyGroups = {}
         for each in self.said:
             if not isinstance(each, KeyStatement):
                 continue
@@ -203,10 +199,11 @@ class DocumentModel:
             if s.entity:
                 where = self.titles.words(self.titles.title_of(s))
                 grouped.setdefault((where, words_of(s.entity)), []).append(s)
+        share_partitions(self.reading, grouped)
         placed = {key: said for key, said in grouped.items() if any(not s.side.index for s in said)}
         for key, said in grouped.items():
             if key not in placed:
-                self._join(key, said, placed)
+                join_keys(self.reading, self.said, key, said, placed)
         groups = sorted((placed or grouped).values(), key=_only_examples)
         for said in groups:
             known = known_example(self.entities, said) if _only_examples(said) else None
@@ -216,38 +213,6 @@ class DocumentModel:
             self._add_example_keys(known, said)
         self._add_bare_tables()
 
-    def _join(self, key: _GroupKey, said: list[KeyStatement], placed: _Groups) -> None:
-        """Index keys under a name that has no key of the table: those of the entity near by."""
-        if not placed:
-            return
-        same = [other for other in placed if other[1] == key[1]]
-        words = {*words_of(_HEAD.split(said[0].entity)[0])} or {*key[1]}
-        named = [
-            other
-            for other, keys in placed.items()
-            if any(own and {*own} <= words for own in _names(keys[0].entity))
-        ]
-        named = [one for one in named if not any({*one[1]} < {*other[1]} for other in named)]
-        near = same or (named if len(named) == 1 else []) or [
-            other
-            for other, keys in placed.items()
-            if len(said[0].section) > 1 and any(s.section == said[0].section for s in keys)
-            and {f for s in said for f in s.key.fields} <= self._fields(keys)
-        ]  # fmt: skip
-        asked = ", ".join(f"{s.side.attribute or s.side.index} {s.key.text}" for s in said)
-        if len(near) != 1:
-            self.reading.ask(
-                said[0].line,
-                f"{said[0].entity}: which entity has {asked}? None of that name has a key.",
-            )
-            return
-        if not same:
-            owner = placed[near[0]][0].entity
-            self.reading.ask(
-                said[0].line, f"Is {said[0].entity} an index key of {owner}? It is read so."
-            )
-        placed[near[0]] += [replace(s, entity=placed[near[0]][0].entity) for s in said]
-
     def _add_example_keys(self, entity: DocumentEntity, said: list[KeyStatement]) -> None:
         """Index keys that only an example has are asked about."""
         index_keys = [s for s in said if s.side.index not in ("", "*")]
@@ -256,15 +221,6 @@ class DocumentModel:
             asked = f"{lost[0].side.attribute or lost[0].side.index} {lost[0].key.text}"
             question = f"{entity.name}: {asked} is in an example only; of which key?"
             self.reading.ask(lost[0].line, question)
-
-    def _fields(self, said: list[KeyStatement]) -> set[str]:
-        words = words_of(said[0].entity)
-        told = {
-            s.name
-            for s in self.said
-            if isinstance(s, AttributeStatement) and words_of(s.entity) == words
-        }
-        return told | {name for s in said for name in s.key.fields}
 
     def _add_entity(self, said: list[KeyStatement]) -> None:
         templates = [s for s in said if not is_attribute(s)]
@@ -281,6 +237,8 @@ class DocumentModel:
                 if known is not None and can_meet(s.key, known[0]):
                     continue
                 guessed = by_prefix(self.said, s.key)
+                if "#" not in s.key.text:  # an id alone
+                    guessed = WrittenKey(f"<{entity.name[0].lower()}{entity.name[1:]}Id>")
                 if known is None and guessed is not None:
                     entity.keys[place] = guessed, s.line
                 self.reading.ask(
@@ -350,11 +308,6 @@ class DocumentModel:
                     for side, (name, _) in table.keys.items()
                 }
                 self.entities.append(entity)
-
-
-def _names(title: str) -> list[tuple[str, ...]]:
-    """The words of each name that a title gives: `Action item / task` is a task."""
-    return [words_of(part) for part in (title, *re.split(r"\s+/\s+", title))]
 
 
 def _only_examples(said: list[KeyStatement]) -> bool:

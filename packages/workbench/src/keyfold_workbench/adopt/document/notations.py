@@ -29,7 +29,7 @@ _SECTION_WORDS: tuple[tuple[Section, str], ...] = (
                  r"read (?:path|patterns?)|patrones de (?:acceso|consulta)|padr(?:ões|ao|"
                  r"ão) de acesso|consultas?|"
                  r"\boperations?\b|^patterns?$|조회|アクセスパターン"),
-    ("indexes", r"\b(?:gsis?|lsis?)\b|\bind(?:ex|exes|ices)\b|índices?"),
+    ("indexes", r"(?<![a-z\d])(?:gsis?|lsis?)(?![a-z\d])|\bind(?:ex|exes|ices)\b|índices?"),
     ("attributes",
         r"\b(?:attributes?|fields?|payload|properties|columns?|atributos|campos|schema)\b"),
     ("examples",
@@ -138,10 +138,12 @@ KEY_WORDS = tuple(
             r"テーブル名|테이블 ?이름|테이블명|tên bảng|nombre de la tabla|nome da tabela|表名",
         ),
         ("Table definition", r"(?:テーブル|表)定義|테이블 ?정의"),
-        ("Design", r"設計書?|설계서?"),
-        ("Attributes", r"属性|속성"),
-        ("Schema", r"スキーマ|스키마"),
         ("Key structure", r"キー(?:構成|構造|設計)|키 ?(?:구조|설계)"),
+        ("Design", r"設計書?|설계서?"),
+        ("Attribute name", r"属性名|項目名|속성명|속성 ?이름"),
+        ("Attributes", r"属性|속성"),
+        ("Data type", r"(?<=\| )(?:データ)?型(?= *\|)|(?<=\| )타입(?= *\|)"),
+        ("Schema", r"スキーマ|스키마"),
         ("Index name", r"インデックス名|인덱스 ?이름|인덱스명|nombre del índice|nome do índice"),
         (
             "Global secondary index",
@@ -151,6 +153,9 @@ KEY_WORDS = tuple(
     )
 )
 """What other languages call keys and their sides."""
+
+KIND = re.compile(r"(?i)(?:entity|item|record|object)?_?(?:type|kind)|_type|__typename|_et")
+"""Attributes that tell the kind of an item: their values are literals of its keys."""
 
 READS = {"pk lookup": "get", "getitem": "get", "get_item": "get", "batchgetitem": "get",
          "batchget": "get",
@@ -207,12 +212,15 @@ TYPES = {
 
 _NAMES = re.compile(r"[\w.${}<>]+(?:-[\w.${}<>]+){2,}|\w+-(?:index|gsi|table)\b")
 """Names, whose words announce nothing: cost-center-index."""
+_ITEM = re.compile(r"(?i)\b(?:item|record|entity)$")
+"""A lookup item is no read."""
 
 
 def section_of(text: str) -> Section:
     """What a heading or a label announces; empty if it only names something."""
     text = _NAMES.sub("", text)
-    return next((kind for kind, words in SECTIONS if words.search(text)), "")
+    found: Section = next((kind for kind, words in SECTIONS if words.search(text)), "")
+    return "" if found == "patterns" and _ITEM.search(text) else found
 
 
 def column_roles(header: str) -> list[str]:

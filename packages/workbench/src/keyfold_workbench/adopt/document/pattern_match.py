@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 
 from keyfold_workbench.adopt.document.found_patterns import FoundPattern, homes_in, made_pattern
-from keyfold_workbench.adopt.document.items import DocumentEntity, DocumentIndex, DocumentTable
+from keyfold_workbench.adopt.document.items import (
+    DocumentEntity,
+    DocumentIndex,
+    DocumentTable,
+    Keys,
+)
 from keyfold_workbench.adopt.document.key_clauses import KeyClause
 from keyfold_workbench.adopt.document.key_side import KeySide, Side, key_side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, can_meet
 from keyfold_workbench.adopt.document.model import DocumentModel
 from keyfold_workbench.adopt.document.scope import words_of
 from keyfold_workbench.adopt.document.statements import PatternStatement
-from keyfold_workbench.adopt.document.word_reads import by_arguments, by_home, by_words
+from keyfold_workbench.adopt.document.word_reads import (
+    by_arguments,
+    by_home,
+    by_words,
+    in_partition,
+)
 
 
 def find_patterns(model: DocumentModel) -> list[FoundPattern]:
@@ -66,9 +77,13 @@ def _find(model: DocumentModel, said: PatternStatement) -> FoundPattern | None:
 
 def _with_attributes(model: DocumentModel, said: PatternStatement) -> PatternStatement:
     """`PK = userId` of a key whose attribute is userId asks for that attribute."""
+    homes = homes_in(model, said)
+    if len(homes) == 1:
+        keys = homes[0][1].keys if homes[0][1] else homes[0][0].keys
+        said = replace(said, clauses=tuple(_named(clause, keys) for clause in said.clauses))
     keyed = {
         attribute
-        for table, index in homes_in(model, said)
+        for table, index in homes
         for attribute, _ in (index.keys if index else table.keys).values()
     }
     clauses = tuple(
@@ -83,6 +98,17 @@ def _with_attributes(model: DocumentModel, said: PatternStatement) -> PatternSta
     changed = [c.side.attribute for c in clauses if c.side.index == "*"]
     whole = all(c.side.attribute in keyed for c in clauses)
     return replace(said, clauses=clauses) if changed and whole else said
+
+
+def _named(clause: KeyClause, keys: Keys) -> KeyClause:
+    """`PK = 'open'` of an index whose partition key is the attribute status."""
+    name, _ = keys.get(clause.side.side, ("", ""))
+    generic = key_side(clause.side.attribute) if clause.side.attribute else clause.side
+    own = name and not key_side(name) and generic is not None and generic.index == ""
+    value = clause.value.text.strip("<>") if clause.value else ""
+    if not own or value == name:
+        return clause
+    return replace(clause, side=replace(clause.side, attribute=name, index="*"))
 
 
 def _is_own(model: DocumentModel, clause: KeyClause) -> bool:
@@ -154,6 +180,8 @@ def _partition_of(
     told = _PARTITION_NAMED.search(said.text.replace(sort.raw, ""))
     if entity and (said.index, "partition") in entity.keys:
         read = [entity] if entity in read or (said.index, "sort") not in entity.keys else []
+    if worded := [each for each in in_partition(model, said) if each in read]:
+        read = worded
     partitions = {each.keys[said.index, "partition"][0].text for each in read}
     if len(partitions) != 1 or not (entity in read or told):
         model.reading.ask(
@@ -184,6 +212,10 @@ def _meets(entity: DocumentEntity, said: PatternStatement, clauses: dict[Side, K
     return True
 
 
+_OF_ONE = re.compile(r"(?i)<\w*(?:id|email|name|code|slug|number)>")
+"""Fields whose values tell one thing: a value in a condition is an example."""
+
+
 def _is_example(clause: KeyClause, read: list[DocumentEntity], index: str) -> bool:
     """A value of an item, as ORDER#o-17, or a name where every key has a field: `Oslo#base`."""
     if any(value and value.example for value in clause.values):
@@ -191,7 +223,14 @@ def _is_example(clause: KeyClause, read: list[DocumentEntity], index: str) -> bo
     stored = [entity.keys[index, clause.side.side][0].text.split("#") for entity in read]
     parts = clause.value.text.split("#") if clause.value else []
     return any(
-        re.match(r"[A-Z]\w*[a-z]", part) is not None
+        (
+            re.match(r"[A-Z]\w*[a-z]", part) is not None
+            or (
+                part
+                and not re.search(r"<|^[a-z]+$", part)
+                and all(at < len(theirs) and _OF_ONE.fullmatch(theirs[at]) for theirs in stored)
+            )
+        )
         and bool(stored)
         and all(at < len(theirs) and theirs[at].startswith("<") for theirs in stored)
         for at, part in enumerate(parts)
@@ -246,8 +285,12 @@ def _by_attributes(model: DocumentModel, said: PatternStatement, name: str) -> F
     if not entities or by_name[keys["partition"][0]].operator != "=":
         model.reading.ask(said.line, f"{name}: {told} does not tell one partition.")
         return None
+    listed = {
+        value for e in entities for name, _ in keys.values()
+        if name in e.attributes for value in e.attributes[name].values
+    }  # fmt: skip
     conditions = tuple(
-        _condition(by_name[attribute], attribute)
+        _condition(by_name[attribute], attribute, listed=listed)
         for attribute, _ in keys.values()
         if attribute in by_name
     )
@@ -280,10 +323,12 @@ def _homes(
 
 
 def _condition(
-    clause: KeyClause, attribute: str, stored: WrittenKey | None = None, kinds: int = 0
-) -> str:
+    clause: KeyClause, attribute: str, stored: WrittenKey | None = None, kinds: int = 0,
+    listed: Collection[str] = (),
+) -> str:  # fmt: skip
     """A condition by an attribute; a whole key has the names of its fields, if all kinds agree."""
-    values = [_facing(value, stored) if stored else _of_field(value, attribute)
+    values = [_facing(value, stored) if stored else
+              value.text if value.text in listed else _of_field(value, attribute)
               for value in clause.values if value]  # fmt: skip
     if stored and kinds == 1 and clause.operator == "=" and _shape_of(values[0]) == stored.shape:
         values = [stored.text]

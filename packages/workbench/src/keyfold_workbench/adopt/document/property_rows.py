@@ -16,7 +16,7 @@ from keyfold_workbench.adopt.document.key_side import (
     row_side,
 )
 from keyfold_workbench.adopt.document.key_text import cell_text, is_absent
-from keyfold_workbench.adopt.document.notations import attribute_type, column_roles
+from keyfold_workbench.adopt.document.notations import KIND, attribute_type, column_roles
 from keyfold_workbench.adopt.document.statements import (
     AttributeStatement,
     IndexStatement,
@@ -32,6 +32,7 @@ from keyfold_workbench.adopt.document.telling import (
 _HOLE_FIRST = re.compile(r"`?\$?[{<]")
 _TEMPLATE = re.compile(r"#|^`?\$?[{<]|^`[A-Z_]+`$")
 _TABLE = re.compile(r"(?i)\btable\b")
+_SAME_KEY = re.compile(r"(?i)(?:the )?same as (?:the )?(?:pk|partition key)\b")
 
 
 def property_rows(here: Here, grid: DocumentGrid) -> None:
@@ -52,6 +53,11 @@ def property_rows(here: Here, grid: DocumentGrid) -> None:
         if re.fullmatch(r"(?i)(?:index|gsi|lsi) name", plain(row.cells[0])) and len(row.cells) > 1:
             index = index or (codes(row.cells[1]) or [plain(row.cells[1])])[0]
             here = here.about(index=index)
+    kinds = [codes(row.cells[1]) for row in grid.body
+             if len(row.cells) > 1 and KIND.fullmatch(plain(row.cells[0]))]  # fmt: skip
+    if len(kinds) == 1 and len(kinds[0]) == 1 and re.fullmatch(r"[A-Z][A-Z_]+", kinds[0][0]):
+        here = here.about(entity=kinds[0][0].replace("_", " ").capitalize())
+    partition = ""
     for row in grid.body:
         label = plain(row.cells[0])
         side = row_side(label, here.names)
@@ -69,8 +75,14 @@ def property_rows(here: Here, grid: DocumentGrid) -> None:
             tell_attribute(here, row.line, "", where, own, kind, "a row of a property")
             continue
         told = told or named
+        if side and side.side == "sort" and any(_SAME_KEY.match(plain(cell)) for cell in told):
+            if "#" not in partition:
+                here.ask(row.line, "The sort key is the partition key again. Is there one?")
+                continue
+            told = [partition]
         keyed = (cell for cell in told if "#" in cell or _HOLE_FIRST.match(cell))
         cell = next(keyed, next(iter(told), ""))
+        partition = cell if side and side.side == "partition" else partition
         if side:
             where = KeySide(
                 side.index if side.index not in ("", "*") else index, side.side, side.attribute
@@ -104,14 +116,23 @@ def tell_property(here: Here, line: int, label: str, value: str) -> bool:
         return False
     if here.at.section == "patterns":
         return False
-    if re.fullmatch(r"(?i)(?:physical )?table(?: name)?|name|tabla|nome da tabela", label):
-        if label.lower() == "name" and (here.at.index or here.at.section == "indexes"):
+    named = r"(?i)(?:physical )?table(?: name)?|(?:index |gsi |lsi )?name|tabla|nome da tabela"
+    if re.fullmatch(named, label):
+        if (
+            label.lower().endswith("name")
+            and "table" not in label.lower()
+            and (here.at.index or here.at.section == "indexes")
+        ):
             number = here.at.index if re.fullmatch(rf"(?i){INDEX}", here.at.index) else ""
             here.say(IndexStatement, line, "a property", name=first, number=number)
             return True
-        if re.fullmatch(r"[\w.${}<>-]+", first) and (
-            label.lower() != "name"
-            or (codes(value) and _TABLE.search(" ".join(here.block.path[1:])))
+        if (
+            re.fullmatch(r"[\w.${}<>-]+", first)
+            and (not label.lower().endswith(" name") or "table" in label.lower())
+            and (
+                label.lower() != "name"
+                or (codes(value) and _TABLE.search(" ".join(here.block.path[1:])))
+            )
         ):
             here.say(TableStatement, line, "a property", title=here.at.table, name=first)
             return True
@@ -190,14 +211,17 @@ def _tell_attribute_row(here: Here, grid: DocumentGrid, row: CellRow, column: in
             "an attribute marked as a key",
         )
     written = attribute_type("string" if plain(kind) == "id" else kind)
+    required = next((at for at, head in enumerate(grid.header) if head.lower() == "required"), None)
     optional = (
         written.optional
+        or re.match(r"(?i)no\b", plain(grid.cell(row, required))) is not None
         or name.endswith("?")
         or bool(re.match(r"(?i)optional\b", plain(" ".join(rest))))
         or any(part.strip() == "optional" for inner in rest for part in inner.split(","))
     )
     name = name.rstrip("?")
-    if not re.fullmatch(r"[A-Za-z_]\w*", name) or not here.at.entity:
+    own = here.at.entity or here.at.section == "attributes"
+    if not re.fullmatch(r"[A-Za-z_]\w*", name) or not own:
         return
     values = written.values
     if not values and written.type == "string":

@@ -26,6 +26,7 @@ from keyfold_workbench.adopt.document.notations import (
 from keyfold_workbench.adopt.document.property_rows import tell_index, tell_property
 from keyfold_workbench.adopt.document.reads import clauses_of, tell_read, tells_reads, title_of
 from keyfold_workbench.adopt.document.scope import entity_name
+from keyfold_workbench.adopt.document.side_reads import tell_sides
 from keyfold_workbench.adopt.document.statements import AttributeStatement
 from keyfold_workbench.adopt.document.table_lines import tell_table, tell_table_keys
 from keyfold_workbench.adopt.document.telling import (
@@ -65,6 +66,8 @@ def read_prose(here: Here) -> None:
     """Tell what a paragraph or a list item says."""
     if re.match(r"\s*\[[ xX]\]", here.block.text) or len(here.block.text) > 20_000:
         return
+    if tell_sides(here):
+        return
     parts = [line for line, text in here.block.lines if READ_PART.match(text)]
     if len(parts) > 1 and here.at.section == "patterns" and READ_WORD.search(here.block.text):
         _tell_parts(here, parts)
@@ -91,6 +94,10 @@ def read_prose(here: Here) -> None:
         and tells_reads(here.at, text, only)
         and not (structural and here.at.section != "patterns" and not READ_WORD.search(text))
     ):
+        if here.block.kind == "text" and here.at.section == "keys" and not name:
+            for line, _ in found:
+                here.mark_read(line)  # why keys are so
+            return
         title = name if name and not structural else title_of(here.block)
         above = here.block.parents[-1] if here.block.parents and (structural or not name) else ""
         if tell_read(
@@ -215,6 +222,9 @@ def _tell_fact(here: Here, line: int, text: str) -> bool:
         return _tell_side(here, line, text) or tell_table(here, line, text)
     if len(key_clauses(text, here.names)) > 1:
         return False
+    if here.at.section == "examples" and not re.search(r"[<{]", value):
+        here.mark_read(line)
+        return True
     inner = re.search(r"\((\w+)[^()]*\)$", label)
     if is_absent(value):
         here.mark_read(line)

@@ -45,6 +45,9 @@ MOST_STATEMENTS = 7_000
 _NUMBERED_INDEX = re.compile(
     rf"(?i)(?:[\d.]+[.)]?\s*)?({INDEX})\s*[:(\u2014\u2013-]+\s*`?([A-Za-z][\w.-]*)`?(?:\)|$|\s\()"
 )
+_INDEX_NUMBERED = re.compile(
+    rf"(?i)(?:[\d.]+[.)]?\s*)?`?([A-Za-z][\w.-]*(?:index|gsi))`?\s*\(({INDEX})\)"
+)
 _NAMED_INDEX = re.compile(
     r"(?:[\d.]+[.)]?\s*)?(?:GSI|LSI)?:?\s*`?([\w.-]*(?:[Ii]ndex|-gsi))`?(?:\s|$)"
 )
@@ -78,10 +81,12 @@ def read_document(text: str) -> DocumentReading:
 
 def _names(first: DocumentReading) -> KeyNames:
     """What the document calls its indexes and key attributes."""
-    names = KeyNames(numbered=first.names.numbered)
+    names = KeyNames(numbered=first.names.numbered, values=first.names.values)
     places: dict[str, set[KeySide]] = {}
     titles: tuple[str, ...] = tuple(
-        s.table or getattr(s, "title", "") for s in first.statements if s.notation in _NAMES_TABLES
+        s.table or getattr(s, "title", "")
+        for s in first.statements
+        if s.notation in _NAMES_TABLES or isinstance(s, KeyStatement)
     )
     named = {
         s.owner: s.name
@@ -90,13 +95,26 @@ def _names(first: DocumentReading) -> KeyNames:
     }
     titles = (*titles, *(named if len({*named.values()}) > 1 else ()))
     names.tables = tuple(dict.fromkeys(filter(None, titles)))
+    numbered: dict[str, set[str]] = {}
+    for said in first.statements:
+        if (
+            isinstance(said, IndexStatement)
+            and said.number not in ("", said.name)
+            and not said.is_own_name
+        ):
+            numbered.setdefault(said.number, set()).add(said.name)
+    several = [called for called in numbered.values() if len(called) > 1]
+    names.renumbered = {name for called in several for name in called}
     for said in first.statements:
         keys: tuple[tuple[str, str, str], ...] = ()
         index = ""
         if isinstance(said, IndexStatement):
-            names.indexes.setdefault(said.number or said.name, said.name)
-            if said.number and said.name != said.number:
-                names.indexes[said.number] = said.name
+            if said.name in names.renumbered:
+                names.indexes[said.name] = said.name
+            elif len(numbered.get(said.number, ())) < 2:
+                names.indexes.setdefault(said.number or said.name, said.name)
+                if said.number and said.name != said.number:
+                    names.indexes[said.number] = said.name
             index, keys = said.number or said.name, said.keys
         elif isinstance(said, TableStatement):
             keys = said.keys
@@ -218,6 +236,8 @@ def _settle(
 
 
 def _read_block(here: Here) -> None:
+    if _tell_table_name(here):
+        return
     match here.block.kind:
         case "heading":
             _read_heading(here)
@@ -227,6 +247,26 @@ def _read_block(here: Here) -> None:
             read_fence(here)
         case _:
             read_prose(here)
+
+
+_TABLE_NAME = re.compile(r"(?i)(?:[\d.]+ )?(?:dynamodb )?table name:?")
+
+
+def _tell_table_name(here: Here) -> bool:
+    """`orders` alone below the heading or the label Table name."""
+    block = here.block
+    span = r"([\w.${}<>-]{3,})"
+    name = re.fullmatch(
+        rf"\s*{span}\s*" if block.kind == "fence" else rf"[`*]+{span}[`*]+", block.text
+    )
+    headed = bool(block.path) and _TABLE_NAME.fullmatch(block.path[-1]) is not None
+    labelled = _TABLE_NAME.fullmatch(block.label) is not None
+    if name is None or not (headed or labelled) or block.kind in ("heading", "table"):
+        return False
+    above = [entity_name(each.split(" - ")[0]) for each in block.path[: len(block.path) - headed]]
+    title = above[-1] if len(above) > 1 else ""
+    here.say(TableStatement, block.line, "a heading", table=title, title=title, name=name[1])
+    return True
 
 
 def _read_heading(here: Here) -> None:
@@ -245,7 +285,9 @@ def _read_heading(here: Here) -> None:
         return
     found = _NUMBERED_INDEX.match(text)
     only = _NAMED_INDEX.match(text)
-    if found and found[1][-1].isdigit() and len(found[2]) > 2:
+    if (after := _INDEX_NUMBERED.match(text)) and after[2][-1].isdigit():
+        here.say(IndexStatement, line, "a heading", number=index_number(after[2]), name=after[1])
+    elif found and found[1][-1].isdigit() and len(found[2]) > 2:
         here.say(IndexStatement, line, "a heading", number=index_number(found[1]), name=found[2])
     elif only and len(only[1]) > 5:
         here.say(IndexStatement, line, "a heading", name=only[1])

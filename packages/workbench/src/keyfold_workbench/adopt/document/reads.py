@@ -93,7 +93,7 @@ def pattern_name(text: str) -> str:
     """A pattern's name without its number and its decoration."""
     text = _PREFIX.sub("", NUMBERED.sub("", plain(text)))
     text = re.sub(rf"(?i)\s+[\u2014\u2013-]\s+(?:{NAME})\s*[:=].*", "", text)
-    return re.sub(r"\s*\((?:e\.g\.|using)[^)]*\)", "", text).strip(" :\u2014-")[:120]
+    return re.sub(r"\s*\((?:e\.g\.|using)[^)]*\)", "", text).strip(" :\u2013\u2014-")[:120]
 
 
 def tell_read(
@@ -109,7 +109,7 @@ def tell_read(
     name = pattern_name(name)
     words = [*READ_WORD.finditer(text)]
     read = next((word for word in words if word[1]), next(iter(words), None))  # Query, before GET
-    if _is_write(name, text, bool(read and found)):
+    if is_write(name, text, bool(read and found)) or _WRITTEN.fullmatch(here.block.label):
         here.say(WriteStatement, line, notation, name=name)
         return True
     operation = (
@@ -167,8 +167,8 @@ def tell_read(
     return True
 
 
-def _is_write(name: str, text: str, reads: bool) -> bool:
-    if WRITE_NAME.match(name):
+def is_write(name: str, text: str, reads: bool) -> bool:
+    if WRITE_NAME.match(name) or re.search(r"更新|追加|削除|作成|登録", name):
         return True
     return WRITE_WORD.search(text) is not None and not reads
 
@@ -213,7 +213,7 @@ def _without_conditions(
     if operation == "scan" and _NO_SCAN.search(text):
         return False
     if operation == "scan" and not index and here.block.kind != "text":
-        kind = re.search(r"(?i)(?:entity_?)?type`?\s*=\s*[\"'`]?(\w+)", text)
+        kind = re.search(r"(?i)\w*type`?\s*=\s*[\"'`]?([\w-]+)", text)
         here.say(
             PatternStatement,
             line,
@@ -265,13 +265,20 @@ def _without_conditions(
     return False
 
 
+_NO_TITLE = re.compile(
+    r"(?i)method|rule|query|dynamodb operation|writes|(?:.* )?keys?(?: conditions?)?(?: values)?"
+)
+"""Labels of a read's parts."""
+_WRITTEN = re.compile(r"(?i)writes|.*\b(?:put|updates?|delete)\b.*\bkey")
+
+
 def title_of(block: Block) -> str:
     """The name of the pattern that a block tells: its parent item, its label or its heading."""
     for text in block.above:
         first = text.splitlines()[0] if text else ""
         bold = re.match(r"\s*(?:\d+[.)]\s*)?\*\*(.+?)\*\*", first)
         name = pattern_name(bold[1] if bold else first)
-        if name and not re.match(r"(?i)(?:method|rule|keys?|query|dynamodb operation)\b$", name):
+        if name and not _NO_TITLE.fullmatch(name):
             return name
     return ""
 
@@ -296,6 +303,7 @@ def with_side(clause: KeyClause, index: str) -> KeyClause:
 
 __all__ = [
     "clauses_of",
+    "is_write",
     "pattern_name",
     "section_of",
     "tell_read",

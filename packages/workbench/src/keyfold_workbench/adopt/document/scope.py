@@ -38,8 +38,8 @@ _INDEX_TITLE = re.compile(
 """`GSI1: Orders by status`, `GSI1 (Orders by status)`."""
 _TABLE_NUMBER = re.compile(rf"(?i){_TABLE}\s*\d+\w?\s*[:.\u2014\u2013-]\s*(\S.*)")
 _INDEX_LEAD = re.compile(
-    r"(?:(?:GSI|LSI|Index(?: name)?|(?:Global|Local) Secondary Index)\s*[:\u2014\u2013-]\s*"
-    r"(?P<gsi>[A-Za-z][\w.-]+)|(?P<name>(?:GSI|LSI)_\w+|[A-Za-z][\w.-]*(?:[Ii]ndex|[-_]gsi|_idx)))"
+    r"(?:(?:GSI|LSI|Index(?: name)?|(?:Global|Local) Secondary Index)\s*(?:[:\u2014\u2013]|-\s)\s*"
+    r"(?P<gsi>[A-Za-z][\w.-]+)|(?P<name>(?:GSI|LSI)[_-][A-Za-z]\w*|[A-Za-z][\w.-]*(?:[Ii]ndex|[-_]gsi|_idx)))"
     r"(?:\s*(?:\(.*|[\u2014\u2013-]\s.*|:.*))?"
 )
 """A heading or an item that names an index: `GSI: OrdersByDate`, `email-index (optional)`."""
@@ -157,11 +157,8 @@ def _lead(text: str) -> str:
 def _entity_of(block: Block) -> str:
     for text in block.above:
         lead = _lead(text)
-        if (
-            text in block.parents
-            and not re.match(r"\s*(?:\d+[.)]\s*)?\*\*", text)
-            and len(lead.split()) > 4
-        ):
+        plain_item = text in block.parents and not re.match(r"\s*(?:\d+[.)]\s*)?\*\*", text)
+        if plain_item and (len(lead.split()) > 4 or section_of(block.label) == "attributes"):
             continue
         name = entity_name(lead) or (text in block.parents and _kind_of_item(text))
         if name:
@@ -252,6 +249,8 @@ def table_name(heading: str) -> str:
         for span in codes(heading)
         if re.fullmatch(r"[\w.${}<>-]{3,}", span) and not re.fullmatch(rf"(?i){INDEX}", span)
     ]
+    if re.search(r"(?i)`\s*(?:object|map|field|attribute)s?$", heading.strip()):
+        return ""
     typed = re.search(r"(?i)\((?:string|number|boolean|list|map|binary|set)\b", heading)
     if (
         spans

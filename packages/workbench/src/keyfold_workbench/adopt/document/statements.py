@@ -75,6 +75,11 @@ class IndexStatement(DocumentStatement):
     projection: str = ""
     purpose: str = ""
 
+    @property
+    def is_own_name(self) -> bool:
+        """`Index name: by-owner`: whatever its heading is."""
+        return self.notation in ("a property", "a row of a property") and self.name != self.number
+
     def __str__(self) -> str:
         return ", ".join(
             [f"index {self.name}", *(f"{side} key {name}" for side, name, _ in self.keys)]

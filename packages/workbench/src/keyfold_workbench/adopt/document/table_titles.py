@@ -30,7 +30,21 @@ class TableTitles:
         self._described = {
             ordered_words(s.entity) for s in said if isinstance(s, AttributeStatement)
         }
-        self._known = {t for t in every if t and not any(_ends(other, t) for other in every)}
+        named = {
+            ordered_words(s.table or s.title): s.name
+            for s in said
+            if isinstance(s, TableStatement) and s.name
+        }
+        self._known = {
+            t
+            for t in every
+            if t
+            and not any(
+                _ends(other, t)
+                and (named.get(other) == named.get(t) or not (t in named and other in named))
+                for other in every
+            )
+        }
         self._known = {self._only[0]} if self._only else self._known
         self.several = len(self._known) > 1
         self.main = self._main(said) if self.several else None
@@ -63,6 +77,7 @@ class TableTitles:
         if title not in self._found:
             words = ordered_words(title)
             same = {known for known in self._known if words and known[-len(words) :] == words}
+            same = same & {words} or same
             self._found[title] = same.pop() if len(same) == 1 else words
         return self._found[title]
 

@@ -83,7 +83,10 @@ def read_table(here: Here) -> None:
     elif attributes and not reads and (grid.column("table") is not None or _names_tables(grid)):
         _table_rows(here, grid)
     elif any(grid.sides) and (
-        "entity" in first or "pattern" not in first or here.at.section == "keys"
+        "entity" in first
+        or "pattern" not in first
+        or here.at.section == "keys"
+        or (here.at.section == "indexes" and _is_index_keys(here, grid))
     ):
         _key_rows(here, grid)
     elif in_rows > 1 or (in_rows and not reads):
@@ -113,6 +116,14 @@ def _names_tables(grid: DocumentGrid) -> bool:
     own = [name for name in named if name and not key_side(name)]
     whole = all(side is None or not side.index for side in grid.sides)
     return bool(own) and whole and grid.sides[grid.first] is None and len(grid.body) > 1
+
+
+def _is_index_keys(here: Here, grid: DocumentGrid) -> bool:
+    """Both sides of the section's index, with templates: `Orders by day | DAY#<day> | <at>`."""
+    sides = [side for side in grid.sides if side]
+    keys = [cell_text(cell) for row in grid.body for _, cell in grid.key_cells(row)]
+    whole = {side.index for side in sides} == {here.at.index} and len(sides) == 2
+    return whole and bool(here.at.index) and all(key and key.fields for key in keys)
 
 
 def _key_cells(here: Here, rows: list[CellRow]) -> None:

@@ -10,6 +10,7 @@ from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses
 from keyfold_workbench.adopt.document.key_side import KeySide, key_side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, cell_text, is_absent, key_text
+from keyfold_workbench.adopt.document.notations import attribute_type
 from keyfold_workbench.adopt.document.statements import IndexStatement, KeyStatement, TableStatement
 
 _NO_NAME = re.compile(r"(?i)required|optional|string|number|binary|unique|composite|simple|yes|no")
@@ -172,6 +173,8 @@ def tell_clauses(
             here.ask(line, f"{clause.raw} is a condition; of which read?")
         elif clause.value is not None and (clause.value.is_name or key_side(clause.value.text)):
             name = clause.value.text
+            if side.attribute and attribute_type(name).type:  # PK: string
+                name = side.attribute
             tell_attribute(here, line, entity, side, name, key_type(clause.raw), notation)
         else:
             tell_key(here, line, entity, side, clause.value, clause.raw, notation)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from keyfold_workbench.adopt.document.blocks import plain
 from keyfold_workbench.adopt.document.found_patterns import (
     FoundPattern,
     homes_in,
     is_named,
     made_pattern,
 )
-from keyfold_workbench.adopt.document.items import DocumentIndex
+from keyfold_workbench.adopt.document.items import DocumentEntity, DocumentIndex
 from keyfold_workbench.adopt.document.key_side import SIDES
 from keyfold_workbench.adopt.document.model import DocumentModel
 from keyfold_workbench.adopt.document.notations import READ_BY
@@ -31,12 +32,19 @@ def by_arguments(model: DocumentModel, said: PatternStatement, name: str) -> Fou
     used = names[: len(said.given)]
     same = {words_of(argument) for argument in said.given} == {
         words_of(attribute) for attribute in used
-    }
+    } or said.given == ("PK", "SK")[: len(used)]
     if entity is None or not used or not same:
         model.reading.ask(said.line, f"{name}({', '.join(said.given)}): which key does it read by?")
         return None
-    conditions = tuple(f"{attribute} = <{attribute}>" for attribute in used)
+    number = said.index and next(n for n, each in entity.table.indexes.items() if each is index)
+    stored = [entity.keys.get((number, side)) for side in SIDES]
+    conditions = tuple(
+        f"{attribute} = {key[0].text if key else f'<{attribute}>'}"
+        for attribute, key in zip(used, stored, strict=False)
+    )
     entities = tuple(other for other in model.entities if other.table is entity.table)
+    if any(key and not key[0].is_field for key in stored):
+        entities = (entity,)
     name = re.sub(r"\(.*", "", name).strip("` ")
     return made_pattern(
         model, said, name, entities, index, conditions, whole=len(used) == len(names)
@@ -45,6 +53,9 @@ def by_arguments(model: DocumentModel, said: PatternStatement, name: str) -> Fou
 
 def by_home(model: DocumentModel, said: PatternStatement, name: str) -> FoundPattern | None:
     """`Query email-index`: a query reads one partition of its index; a get has the whole key."""
+    worded = in_partition(model, said)
+    if worded:
+        return _by_partition(model, said, name, worded)
     homes = homes_in(model, said)
     if len(homes) != 1:
         model.reading.ask(said.line, f"{name}: by which key? No condition is given.")
@@ -85,6 +96,68 @@ def by_home(model: DocumentModel, said: PatternStatement, name: str) -> FoundPat
     conditions = tuple(f"{keys[side][0]} = {stored[side].pop()}" for side in used)
     return made_pattern(
         model, said, name, entities, index, conditions, whole=len(used) == len(keys)
+    )
+
+
+_PARTITION = re.compile(r"(?i)\b([a-z][\w-]*) (?:PK|partition)\b")
+_SORT = re.compile(r"(?i)\+ ([a-z][\w-]*) SK\b")
+_LITERALS = re.compile(r"(?i)\bGetItem ([a-z][\w-]*) ([A-Z_]+)\b")
+
+
+def in_partition(model: DocumentModel, said: PatternStatement) -> list[DocumentEntity]:
+    """`Query project PK`: the entities whose partition ends with that literal, as PROJECT#<id>."""
+    text = plain(said.text)
+    hit = _PARTITION.search(text) or _LITERALS.search(text)
+    meant = {*words_of(hit[1])} if hit else set()
+    table = model.known_table(said.table)
+    return [
+        entity
+        for entity in model.entities
+        if meant
+        and table in (None, entity.table)
+        and (key := entity.keys.get((said.index, "partition")))
+        and meant <= {*words_of(_last_literal(key[0].text))}
+    ]
+
+
+def _last_literal(text: str) -> str:
+    literals: list[str] = re.findall(r"[A-Za-z_]+", re.sub(r"<\w+>", " ", text))
+    return literals[-1] if literals else ""
+
+
+def _by_partition(
+    model: DocumentModel, said: PatternStatement, name: str, entities: list[DocumentEntity]
+) -> FoundPattern | None:
+    text = plain(said.text)
+    if said.operation == "get":
+        word, literal = _SORT.search(text), _LITERALS.search(text)
+        sorts = [(entity, entity.keys.get(("", "sort"))) for entity in entities]
+        entities = [
+            entity
+            for entity, key in sorts
+            if (key is None or (not word and not literal))
+            or (literal and key[0].text == literal[2])
+            or (word and words_of(key[0].text.split("#")[0]) == words_of(word[1]))
+        ]
+    partitions = {entity.keys[said.index, "partition"][0].text for entity in entities}
+    tables = {id(entity.table): entity.table for entity in entities}
+    unclear = said.operation == "get" and (len(entities) != 1 or said.index)
+    if len(partitions) != 1 or len(tables) != 1 or unclear:
+        model.reading.ask(said.line, f"{name}: by which key? No condition is given.")
+        return None
+    if said.operation != "get" and (_RANGE.search(text) or "#" in text):
+        model.reading.ask(said.line, f"{name}: which part of the partition? All of it is read.")
+    index = entities[0].table.index(said.index) if said.index else None
+    keys = index.keys if index else entities[0].table.keys
+    used = list(keys)[: 2 if said.operation == "get" else 1]
+    conditions = tuple(
+        f"{keys[side][0]} = {entities[0].keys[said.index, side][0].text}" for side in used
+    )
+    model.reading.ask(
+        said.line, f"{name}: is it read by {' and '.join(conditions)}? It is read so."
+    )
+    return made_pattern(
+        model, said, name, tuple(entities), index, conditions, whole=len(used) == len(keys)
     )
 
 
