@@ -9,6 +9,7 @@ from keyfold.review.docs.relations import relations
 
 ARROWS = {
     "gg_core": """
+        FeedItem -> Activity (copy), User (follower_id)
         Follow -> User (follower_id)
         FollowersCounter -> User (user_id)
         FollowingCounter -> User (user_id)
@@ -16,7 +17,6 @@ ARROWS = {
         GroupMember -> Group (group_id), User (user_id)
         Goal -> User (user_id)
         Task -> Goal (goal_id)
-        FeedItem -> User (follower_id), Activity (activity_id)
         Promotion -> User (user_id)
         Quest -> User (user_id)
         Message -> Room (room_id), User (user_id)

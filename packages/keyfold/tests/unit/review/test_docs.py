@@ -14,7 +14,9 @@ from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
 from keyfold.review import docs
 from keyfold.review.docs.blocks import Grid, Picture
+from keyfold.review.docs.entity_map import entity_map
 from keyfold.review.docs.key_map import key_map
+from keyfold.review.docs.relations import relations
 from keyfold.review.docs.requests import read_units, request
 
 ROOMS = """\
@@ -220,3 +222,38 @@ def test_another_kind_of_file_is_refused(rooms: Schema) -> None:
 def test_a_design_is_written_as_a_design_file(rooms: Schema, tmp_path: Path) -> None:
     docs.write(docs.files(rooms, tmp_path / "rooms.yaml"))
     assert load(tmp_path / "rooms.yaml") == rooms
+
+
+CHAIN = """
+design: d
+entities:
+  User: {key: {PK: U#<userId>, SK: U}, attributes: {userId: id}}
+  Goal: {key: {PK: G#<goalId>, SK: G}, attributes: {goalId: id, userId: id -> User}}
+  Task:
+    key: {PK: T#<taskId>, SK: T}
+    attributes: {taskId: id, goalId: id -> Goal, doneBy: id -> User}
+  Item:
+    role: feed_item
+    key: {PK: F#<userId>, SK: I#<taskId>}
+    attributes: {userId: id, taskId: id}
+feeds:
+  home: {post: Task, item: Item, mode: fan_out}
+"""
+
+
+def test_an_arrow_passes_between_the_cards_that_it_leads_past() -> None:
+    drawn = entity_map(loads(CHAIN))
+    number = '"([0-9.]+)"'
+    cards = re.findall(f'class="card" x={number} y={number} width={number} height={number}', drawn)
+    straight = re.findall(r'd="M([\d.]+),([\d.]+) H([\d.]+)', drawn)
+    passes = [(float(a), float(y), float(b)) for a, y, b in straight if a != b]
+    assert passes
+    for left, top, width, height in (map(float, card) for card in cards):
+        for one, y, other in passes:
+            beside = max(one, other) <= left or min(one, other) >= left + width
+            assert beside or not top <= y <= top + height
+
+
+def test_what_a_feed_brings_is_a_copy_of_the_post() -> None:
+    found = {(one.source, one.target, one.kind) for one in relations(loads(CHAIN))}
+    assert ("Item", "Task", "copy") in found

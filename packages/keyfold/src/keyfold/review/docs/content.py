@@ -92,19 +92,23 @@ def _table_document(schema: Schema, table: TableSchema) -> Document:
 
 def _overview(schema: Schema, review: Review, cost: str) -> Iterator[Block]:
     """What a reader needs first: how much there is, and where each item lies."""
-    streams = [table.name for table in schema.tables if table.stream]
     facts = {
-        "Tables": ", ".join(table.name for table in schema.tables),
+        "Tables": _listed([table.name for table in schema.tables]),
         "Indexes": str(sum(len(table.indexes) for table in schema.tables)),
         "Entities": str(len(schema.entities)),
         "Access patterns": str(len(schema.patterns) + len(schema.searches)),
         "Follows a write": count(len(schema.follows), "structure", "structures"),
-        "Streams": ", ".join(streams) or "none",
+        "Streams": _listed([table.name for table in schema.tables if table.stream]) or "none",
         "Findings": _summary(review),
         **({"Cost": cost} if cost else {}),
     }
     yield Grid(tuple(facts), (tuple(facts.values()),))
     yield from _maps(schema)
+
+
+def _listed(names: list[str]) -> str:
+    """A few names, or how many there are."""
+    return ", ".join(names) if len(names) <= 3 else str(len(names))
 
 
 def _maps(schema: Schema) -> Iterator[Block]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from keyfold.design.schema import EntitySchema, Schema
 from keyfold.review.docs.relations import EntityRelation, relations
 from keyfold.review.docs.svg import Drawing, mono_width, sans_width
 
-GAP_X, GAP_Y, CARD = 74, 22, 66
+GAP_X, GAP_Y, CARD, LANE = 74, 22, 66, 4
 ROLES = {
     "canonical": "",
     "pointer": "pointer",
@@ -24,22 +25,35 @@ def entity_map(schema: Schema) -> str:
     drawing = Drawing(f"Entities of {schema.name}")
     found = relations(schema)
     columns = _columns(schema, found)
-    places: dict[str, tuple[float, float, float]] = {}
+    steps = _steps(columns, found)
+    places: dict[str, Box] = {}
     x = 0.0
-    tallest = max((len(column) for column in columns), default=0) * (CARD + GAP_Y)
-    for column in columns:
-        width = max(_width(entity) for entity in column)
-        y = (tallest - len(column) * (CARD + GAP_Y)) / 2
-        for entity in column:
-            places[entity.name] = (x, y, width)
-            y += CARD + GAP_Y
+    heights = {name: CARD if name in schema.by_entity else LANE for c in columns for name in c}
+    tallest = max((_height(column, heights) for column in columns), default=0)
+    for column in _order_by_ties(columns, steps):
+        cards = [schema.by_entity[name] for name in column if name in schema.by_entity]
+        width = max(_width(entity) for entity in cards)
+        y = (tallest - _height(column, heights)) / 2
+        for name in column:
+            places[name] = (x, y, width, heights[name])
+            y += heights[name] + GAP_Y
         x += width + GAP_X
-    for relation in found:
-        _connect(drawing, places, relation)
+    for source, target, kind in steps:
+        shift = {"copy": -10, "count": 12}.get(kind, 0) if target in schema.by_entity else 0
+        _connect(drawing, places[source], places[target], kind, shift)
     for entity in schema.entities:
-        if entity.name in places:
-            _card(drawing, entity, *places[entity.name])
+        _card(drawing, entity, *places[entity.name][:3])
     return drawing.render()
+
+
+Box = tuple[float, float, float, float]
+"""Where an entity or a lane is: left, top, width, height."""
+Step = tuple[str, str, str]
+"""A part of a relation: from an entity or lane to the next, and its kind."""
+
+
+def _height(column: list[str], heights: dict[str, int]) -> int:
+    return sum(heights[name] + GAP_Y for name in column)
 
 
 def _width(entity: EntitySchema) -> float:
@@ -52,7 +66,7 @@ def _width(entity: EntitySchema) -> float:
     return max([130.0, title, *[mono_width(line) for line in lines]]) + 24
 
 
-def _columns(schema: Schema, found: tuple[EntityRelation, ...]) -> list[list[EntitySchema]]:
+def _columns(schema: Schema, found: tuple[EntityRelation, ...]) -> list[list[str]]:
     depth = {entity.name: 0 for entity in schema.entities}
     ties = [(r.source, r.target) for r in found if r.kind != "count"]
     # The longest path, bounded so that cycles end.
@@ -60,36 +74,47 @@ def _columns(schema: Schema, found: tuple[EntityRelation, ...]) -> list[list[Ent
         for source, target in ties:
             if source != target and depth[source] <= depth[target]:
                 depth[source] = min(depth[target] + 1, 5)
-    columns: dict[int, list[EntitySchema]] = {}
-    for entity in schema.entities:
-        columns.setdefault(depth[entity.name], []).append(entity)
-    return _order_by_ties([columns[level] for level in sorted(columns)], found)
+    columns: dict[int, list[str]] = {}
+    for name, level in depth.items():
+        columns.setdefault(level, []).append(name)
+    return [columns[level] for level in sorted(columns)]
 
 
-def _order_by_ties(
-    columns: list[list[EntitySchema]], found: tuple[EntityRelation, ...]
-) -> list[list[EntitySchema]]:
+def _steps(columns: list[list[str]], found: tuple[EntityRelation, ...]) -> list[Step]:
+    """Relations from column to column: through lanes between the cards that they pass."""
+    level = {name: number for number, column in enumerate(columns) for name in column}
+    steps: dict[Step, None] = {}
+    for relation in found:
+        start, end = level[relation.source], level[relation.target]
+        between = range(start + 1, end) if start < end else range(start - 1, end, -1)
+        stops = [relation.source]
+        for number in between:
+            lane = f"{relation.target} {relation.kind} {number}"
+            stops.append(lane)
+            if lane not in columns[number]:
+                columns[number].append(lane)
+        steps |= dict.fromkeys(
+            (a, b, relation.kind) for a, b in pairwise([*stops, relation.target])
+        )
+    return [*steps]
+
+
+def _order_by_ties(columns: list[list[str]], steps: list[Step]) -> list[list[str]]:
     """Each entity near the middle of its relations; unrelated ones at the bottom."""
     ties: dict[str, list[str]] = {}
-    for relation in found:
-        ties.setdefault(relation.source, []).append(relation.target)
-        ties.setdefault(relation.target, []).append(relation.source)
+    for source, target, _ in steps:
+        ties.setdefault(source, []).append(target)
+        ties.setdefault(target, []).append(source)
     for _ in range(4):
         for column in columns:
-            height = {
-                entity.name: (row + 0.5) / len(other)
-                for other in columns
-                for row, entity in enumerate(other)
-            }
+            height = {n: (row + 0.5) / len(c) for c in columns for row, n in enumerate(c)}
             column.sort(key=_nearness(ties, height))
     return columns
 
 
-def _nearness(
-    ties: dict[str, list[str]], height: dict[str, float]
-) -> Callable[[EntitySchema], float]:
-    def middle(entity: EntitySchema) -> float:
-        known = [height[name] for name in ties.get(entity.name, []) if name in height]
+def _nearness(ties: dict[str, list[str]], height: dict[str, float]) -> Callable[[str], float]:
+    def middle(name: str) -> float:
+        known = [height[other] for other in ties.get(name, [])]
         return sum(known) / len(known) if known else 2.0
 
     return middle
@@ -108,15 +133,11 @@ def _card(drawing: Drawing, entity: EntitySchema, x: float, y: float, width: flo
         drawing.template(x + 12, y + 56, entity.key.sort.text)
 
 
-def _connect(
-    drawing: Drawing, places: dict[str, tuple[float, float, float]], relation: EntityRelation
-) -> None:
-    x1, y1, w1 = places[relation.source]
-    x2, y2, w2 = places[relation.target]
-    shift = {"copy": -10, "count": 12}.get(relation.kind, 0)
-    if x1 > x2 + 1:
-        drawing.arrow(x1, y1 + CARD / 2 + shift, x2 + w2, y2 + CARD / 2 + shift, relation.kind)
-    elif x2 > x1 + 1:
-        drawing.arrow(x1 + w1, y1 + CARD / 2 + shift, x2, y2 + CARD / 2 + shift, relation.kind)
-    else:
-        drawing.arrow(x1 + w1, y1 + CARD / 2 + shift, x2 + w2, y2 + CARD / 2 + shift, relation.kind)
+def _connect(drawing: Drawing, source: Box, target: Box, kind: str, shift: int) -> None:
+    x1, y1, w1, h1 = source
+    x2, y2, w2, h2 = target
+    leaves, comes = (x1, x2 + w2) if x1 > x2 + 1 else (x1 + w1, x2 if x2 > x1 + 1 else x2 + w2)
+    start, end = y1 + h1 / 2, y2 + h2 / 2 + shift
+    through = 2 * x1 + w1 - leaves if h1 == LANE else leaves
+    start += 0 if h1 == LANE else shift
+    drawing.arrow(leaves, start, comes, end, kind, through=through, head=h2 != LANE)

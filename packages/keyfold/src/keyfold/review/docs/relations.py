@@ -41,6 +41,9 @@ def _copies(schema: Schema) -> Iterator[EntityRelation]:
     for each in schema.follows:
         if each.fact == "copy" and each.source in schema.by_entity:
             yield EntityRelation(each.target, each.source, "copy", "copies")
+    for feed in schema.feeds:
+        if {feed.item, feed.post} <= {*schema.by_entity}:
+            yield EntityRelation(feed.item, feed.post, "copy", "copies")
 
 
 def _counts(schema: Schema) -> Iterator[EntityRelation]:

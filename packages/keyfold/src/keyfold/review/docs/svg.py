@@ -107,19 +107,27 @@ class Drawing:
             f'<line class="rule" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
         )
 
-    def arrow(self, x1: float, y1: float, x2: float, y2: float, kind: str = "") -> None:
-        """A curve from one side to another, with a head."""
+    def arrow(
+        self,
+        x1: float,
+        y1: float,
+        x2: float,
+        y2: float,
+        kind: str = "",
+        *,
+        through: float | None = None,
+        head: bool = True,
+    ) -> None:
+        """A curve from one side to another, which may come straight `through` something first."""
         bend = max(24.0, abs(x2 - x1) / 2) * (1 if x2 >= x1 else -1)
+        back = -bend
         if abs(x2 - x1) < 1:
-            bend = 46.0
-            path = f"M{x1:.1f},{y1:.1f} C{x1 + bend:.1f},{y1:.1f} {x2 + bend:.1f},{y2:.1f} "
+            bend = back = 46.0
             self.grow(x1 + bend, max(y1, y2))
-        else:
-            path = f"M{x1:.1f},{y1:.1f} C{x1 + bend:.1f},{y1:.1f} {x2 - bend:.1f},{y2:.1f} "
-        head = kind or "plain"
-        self.parts.append(
-            f'<path class="edge {kind}" d="{path}{x2:.1f},{y2:.1f}" marker-end="url(#kf-{head})"/>'
-        )
+        start = f"M{x1 if through is None else through:.1f},{y1:.1f} H{x1:.1f}"
+        curve = f"C{x1 + bend:.1f},{y1:.1f} {x2 + back:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"
+        end = f' marker-end="url(#kf-{kind or "plain"})"' if head else ""
+        self.parts.append(f'<path class="edge {kind}" d="{start} {curve}"{end}/>')
 
     def chip(self, x: float, middle: float, name: str, colour: int, hollow: bool) -> None:
         """A mark of two letters for an entity; a copy's is hollow."""
