@@ -99,13 +99,7 @@ class Catalog:
         return self._tables.get(name)
 
     def find(self, session: Session, name: str) -> TableDefinition | None:
-        table = self._tables.get(name)
-        if table is not None:
-            return table
-        if name.startswith("arn:"):
-            table = self.find(session, name_in(name))
-            return table if table is not None and table.arn == name else None
-        return self.load(session, name)
+        return self._tables.get(name) or self.load(session, name)
 
     def load(self, session: Session, name: str) -> TableDefinition | None:
         """The current table, bypassing the cache."""

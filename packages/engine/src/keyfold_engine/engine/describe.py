@@ -52,24 +52,15 @@ def table(
     answer["ItemCount"] = whole.items
     now = database.clock.now()
     answer["ProvisionedThroughput"] = throughput.described(definition, now)
-    if definition["BillingMode"] == "PAY_PER_REQUEST":
+    if "BillingChanged" in definition:
         answer["BillingModeSummary"] = {
-            "BillingMode": "PAY_PER_REQUEST",
+            "BillingMode": definition["BillingMode"],
             "LastUpdateToPayPerRequestDateTime": definition["BillingChanged"],
         }
-    elif "BillingChanged" in definition:
-        answer["BillingModeSummary"] = {
-            "BillingMode": "PROVISIONED",
-            "LastUpdateToPayPerRequestDateTime": definition["BillingChanged"],
-        }
-    if table.local_indexes:
-        answer["LocalSecondaryIndexes"] = [
-            _index(table, index, held[index.name], status, now) for index in table.local_indexes
-        ]
-    if table.global_indexes:
-        answer["GlobalSecondaryIndexes"] = [
-            _index(table, index, held[index.name], status, now) for index in table.global_indexes
-        ]
+    for index in table.indexes:
+        member = "LocalSecondaryIndexes" if index.is_local else "GlobalSecondaryIndexes"
+        told = _index(table, index, held[index.name], status, now)
+        answer.setdefault(member, []).append(told)
     for further in table.further_indexes:
         size, items = held[further.name].size, held[further.name].items
         told = further.described(database, table, size, items, status)

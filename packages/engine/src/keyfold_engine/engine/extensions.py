@@ -208,4 +208,4 @@ def for_request(request: Mapping[str, Any]) -> tuple[Extension, ...]:
 def unfinished(session: Session) -> list[Extension]:
     """The extensions that may have unfinished work."""
     kinds = import_module(_FEATURES).BY_DOCUMENT
-    return [named(name) for kind, name in kinds.items() if session.first_documents(kind, 1)]
+    return [named(name) for kind, name in kinds.items() if session.documents(kind, 1)]

@@ -13,7 +13,6 @@ from keyfold_engine.engine import indexes
 from keyfold_engine.engine.capacity import Capacity
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.lane import check, here
-from keyfold_engine.engine.session_loans import SessionLent
 from keyfold_engine.engine.storage import Row, Session
 from keyfold_engine.engine.tables import (
     IndexDefinition,
@@ -93,8 +92,11 @@ def read_page(database: Database, session: Session, reading: Reading) -> ResultP
     part = reading
     while last is None:
         found = _slice(session, part, past, reading.limit, page)
-        with SessionLent(database.commits, session):
+        database.commits.lend(session)
+        try:
             last = _take(page, reading, found)
+        finally:
+            database.commits.take_again(session)
         if len(found) < SLICE_ROWS and sum(row[1] for row in found) < SLICE_BYTES:
             break
         part = _rest_after(part, found[-1][0])

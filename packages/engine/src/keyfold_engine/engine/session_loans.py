@@ -1,4 +1,4 @@
-"""Sessions to borrow: the readers' pool, and context managers that borrow or release one."""
+"""Sessions to borrow: the readers' pool, and a context manager that borrows one."""
 
 from __future__ import annotations
 
@@ -57,18 +57,3 @@ class SessionLender:
 
     def __exit__(self, *_error: object) -> None:
         self._commits.put_back(self._session)
-
-
-class SessionLent:
-    """Releases a borrowed session for a `with` block, if others could want it."""
-
-    __slots__ = ("_commits", "_session")
-
-    def __init__(self, commits: Commits, session: Session) -> None:
-        self._commits, self._session = commits, session
-
-    def __enter__(self) -> None:
-        self._commits.lend(self._session)
-
-    def __exit__(self, *_error: object) -> None:
-        self._commits.take_again(self._session)

@@ -131,13 +131,8 @@ class FrontDoor:
             if target.run is _INLINE:
                 lane = here.lane = self._lane
                 lane.end = started + LOOP_SECONDS
-                result: Result
                 try:
-                    result = self._engine.call_bytes(target.operation, body)
-                except _EXPECTED as error:
-                    result = bare(error)
-                except Exception as error:
-                    result = error
+                    result = self._result(target.operation, body)
                 finally:
                     here.lane = None
                 self._finish(request, target, started, result)

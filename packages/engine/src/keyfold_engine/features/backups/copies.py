@@ -6,8 +6,6 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.errors import BackupNotFound, InvalidRestoreTime
@@ -108,14 +106,13 @@ def _set_backups(
 
 
 def _keep(session: Session, document: dict[str, Any]) -> None:
-    session.keep_document(_KIND, document["Arn"], orjson.dumps(document))
+    session.keep_document(_KIND, document["Arn"], document)
 
 
 def find(session: Session, arn: str) -> dict[str, Any]:
-    body = session.document(_KIND, arn)
-    if body is None:
+    found: dict[str, Any] | None = session.document(_KIND, arn)
+    if found is None:
         raise BackupNotFound(f"Backup not found: {arn}")
-    found: dict[str, Any] = orjson.loads(body)
     return found
 
 
@@ -125,7 +122,7 @@ def exists(session: Session, arn: str) -> bool:
 
 def every(session: Session) -> list[dict[str, Any]]:
     """All backups, by ARN."""
-    return [orjson.loads(body) for _, body in session.documents(_KIND)]
+    return [document for _, document in session.documents(_KIND)]
 
 
 def delete(session: Session, document: dict[str, Any]) -> None:

@@ -74,7 +74,7 @@ def keep(database: Database, session: Session, prepared: Prepared, _row: int) ->
     item = prepared.new.item if prepared.new is not None else prepared.old
     assert item is not None, "a change has an item before or after"
     [key] = item[table.schema.partition[0]].values()
-    kept = orjson.dumps({"Stream": entry["StreamArn"], "Key": key, "Data": body.decode()})
+    kept = {"Stream": entry["StreamArn"], "Key": key, "Data": body.decode()}
     order = f"{int(database.clock.now() * 1e6):020d}-{next(_numbers):012d}"
     session.keep_document(_KIND, order, kept)
 
@@ -139,8 +139,7 @@ class Deliveries:
         total = 0
         while batch := self._database.write(self._claim):
             streams: dict[str, Records] = {}
-            for _order, kept in batch:
-                record = orjson.loads(kept)
+            for _order, record in batch:
                 entry = (str(record["Key"]), record["Data"].encode())
                 streams.setdefault(record["Stream"], []).append(entry)
             for arn, records in streams.items():
@@ -149,17 +148,17 @@ class Deliveries:
             total += len(batch)
         return total
 
-    def _claim(self, session: Session) -> list[tuple[str, bytes]]:
+    def _claim(self, session: Session) -> list[tuple[str, Any]]:
         """What this process may deliver next: one process at a time, to keep the order."""
-        kept = session.first_documents(_KIND, _PER_DELIVERY)
+        kept = session.documents(_KIND, _PER_DELIVERY)
         if not kept:
             return []
         now = self._database.clock.now()
-        lease = orjson.loads(session.document(_LEASE, "") or b"{}")
+        lease = session.document(_LEASE, "") or {}
         if lease.get("Owner") not in (None, self._owner) and lease["Until"] > now:
             return []
         mine = {"Owner": self._owner, "Until": now + _LEASE_SECONDS}
-        session.keep_document(_LEASE, "", orjson.dumps(mine))
+        session.keep_document(_LEASE, "", mine)
         return kept
 
     def _send(self, arn: str, records: Records) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import orjson
-
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.principal import Principal
 from keyfold_engine.engine.storage import Session
@@ -21,10 +19,9 @@ class StoredPolicy(NamedTuple):
 
 
 def find(session: Session, arn: str) -> StoredPolicy | None:
-    body = session.document(_KIND, arn)
-    if body is None:
+    kept = session.document(_KIND, arn)
+    if kept is None:
         return None
-    kept = orjson.loads(body)
     return StoredPolicy(document.stored(kept["Document"]), kept["Revision"])
 
 
@@ -33,7 +30,7 @@ def keep(
 ) -> None:
     database.expect_policies()
     kept = {"Document": policy.text, "Revision": revision}
-    session.keep_document(_KIND, arn, orjson.dumps(kept))
+    session.keep_document(_KIND, arn, kept)
 
 
 def drop(session: Session, arn: str) -> None:
@@ -74,7 +71,7 @@ def any_kept(database: Database) -> bool:
     """Whether any policies exist; a negative answer is cached until one is created."""
     changes = database.policy_changes
     with database.read() as session:
-        found = bool(session.first_documents(_KIND, 1))
+        found = bool(session.documents(_KIND, 1))
     if not found and changes == database.policy_changes:
         database.has_policies = False
     return found

@@ -12,8 +12,6 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from keyfold_engine.engine import write
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
@@ -37,8 +35,7 @@ def kind_for(region: str) -> str:
 
 def waiting(session: Session, region: str, limit: int) -> list[tuple[str, dict[str, Any]]]:
     """The changes that wait for a region, oldest first."""
-    found = session.first_documents(kind_for(region), limit)
-    return [(order, orjson.loads(body)) for order, body in found]
+    return session.documents(kind_for(region), limit)
 
 
 def note(database: Database, session: Session, prepared: write.Prepared) -> None:
@@ -62,9 +59,8 @@ def note(database: Database, session: Session, prepared: write.Prepared) -> None
     }
     for region in replicas_of(table):
         due = regions_of(database).due(database.clock.now())
-        body = orjson.dumps({**change, "Due": due})
         order = f"{int(at * 1e6):020d}-{next(_numbers):012d}"
-        session.keep_document(kind_for(region), order, body)
+        session.keep_document(kind_for(region), order, {**change, "Due": due})
 
 
 def apply(database: Database, change: dict[str, Any]) -> bool:
@@ -101,15 +97,11 @@ def _versions(table: TableDefinition) -> str:
 
 
 def _version(session: Session, table: TableDefinition, place: bytes) -> tuple[float, str]:
-    body = session.document(_versions(table), b64encode(place).decode())
-    if body is None:
-        return -1.0, ""
-    at, region = orjson.loads(body)
+    at, region = session.document(_versions(table), b64encode(place).decode()) or (-1.0, "")
     return at, region
 
 
 def _keep_version(
     session: Session, table: TableDefinition, place: bytes, version: tuple[float, str]
 ) -> None:
-    name = b64encode(place).decode()
-    session.keep_document(_versions(table), name, orjson.dumps(version))
+    session.keep_document(_versions(table), b64encode(place).decode(), version)

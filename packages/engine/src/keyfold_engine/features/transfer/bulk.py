@@ -44,17 +44,17 @@ State = dict[str, Any]
 
 def find(session: Session, arn: str) -> State | None:
     """An operation: `Description` is the public part, the rest its progress."""
-    body = session.document(_KIND, arn)
-    return None if body is None else orjson.loads(body)
+    found: State | None = session.document(_KIND, arn)
+    return found
 
 
 def every(session: Session) -> list[State]:
-    return [orjson.loads(body) for _, body in session.documents(_KIND)]
+    return [state for _, state in session.documents(_KIND)]
 
 
 def keep(session: Session, state: State) -> None:
     arn = state["Description"]["BulkOperationArn"]
-    session.keep_document(_KIND, arn, orjson.dumps(state))
+    session.keep_document(_KIND, arn, state)
 
 
 def is_running_on(session: Session, table: str) -> bool:
@@ -223,7 +223,7 @@ def _step(database: Database, arn: str, records: list[InputRecord], session: Ses
     state["File"], state["Line"] = records[-1].behind
     if reports:
         state["Reports"] += 1
-        session.keep_document(_REPORT, f"{arn}/{state['Reports']:012d}", orjson.dumps(reports))
+        session.keep_document(_REPORT, f"{arn}/{state['Reports']:012d}", reports)
     keep(session, state)
     return True
 
@@ -291,8 +291,7 @@ def _write_reports(database: Database, session: Session, state: State) -> None:
     for kind, file in files.items():
         with (place / "data" / file).open("wb") as out:
             for number in range(1, state["Reports"] + 1):
-                body = session.document(_REPORT, f"{arn}/{number:012d}") or b"[]"
-                for report in orjson.loads(body):
+                for report in session.document(_REPORT, f"{arn}/{number:012d}") or ():
                     if report.pop("Type") == kind:
                         out.write(orjson.dumps(report) + b"\n")
     summary = {name: told[name] for name in told if name.endswith(("Count", "Bytes", "Status"))}

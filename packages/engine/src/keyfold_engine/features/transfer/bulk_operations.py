@@ -39,9 +39,9 @@ def start_bulk_put_items(database: Database, request: dict[str, Any]) -> dict[st
     digest = blake2b(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     def work(session: Session) -> tuple[dict[str, Any], bool]:
-        known = session.document(_TOKENS, token)
+        kept = session.document(_TOKENS, token)
         now = database.clock.now()
-        if known is not None and (kept := orjson.loads(known))["At"] > now - _TOKEN_SECONDS:
+        if kept is not None and kept["At"] > now - _TOKEN_SECONDS:
             if kept["Digest"] != digest:
                 raise IdempotentParameterMismatch(
                     "The ClientToken was used with other parameters within the last 8 hours"
@@ -63,7 +63,7 @@ def start_bulk_put_items(database: Database, request: dict[str, Any]) -> dict[st
         bulk.keep(session, state)
         arn = state["Description"]["BulkOperationArn"]
         kept = {"Digest": digest, "Arn": arn, "At": now}
-        session.keep_document(_TOKENS, token, orjson.dumps(kept))
+        session.keep_document(_TOKENS, token, kept)
         return state, bool(files)
 
     state, is_new = database.write(work)

@@ -91,7 +91,7 @@ def export_table_to_point_in_time(database: Database, request: dict[str, Any]) -
         "BilledSizeBytes": written.size,
         "ItemCount": written.count,
     }
-    database.write(lambda session: session.keep_document(_KIND, arn, orjson.dumps(document)))
+    database.write(lambda session: session.keep_document(_KIND, arn, document))
     return {"ExportDescription": document}
 
 
@@ -164,17 +164,17 @@ def _check(database: Database, table: TableDefinition, moment: float, now: float
 
 def describe_export(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     with database.read() as session:
-        body = session.document(_KIND, request["ExportArn"])
-    if body is None:
+        found = session.document(_KIND, request["ExportArn"])
+    if found is None:
         raise ExportNotFound(f"Export not found: {request['ExportArn']}")
-    return {"ExportDescription": orjson.Fragment(body)}
+    return {"ExportDescription": found}
 
 
 def list_exports(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     limit = request.get("MaxResults") or EXPORTS_PER_PAGE
     after = request.get("NextToken") or ""
     with database.read() as session:
-        found = [orjson.loads(body) for arn, body in session.documents(_KIND) if arn > after]
+        found = [each for arn, each in session.documents(_KIND) if arn > after]
     wanted = [each for each in found if request.get("TableArn") in (None, each["TableArn"])]
     shown = ("ExportArn", "ExportStatus", "ExportType")
     answer: dict[str, Any] = {

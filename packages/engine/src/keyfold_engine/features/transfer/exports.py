@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from hashlib import md5
+from hashlib import file_digest, md5
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -198,48 +199,20 @@ def _files_of_manifest(manifest: Path) -> list[Path]:
 def _chunks(bodies: Iterable[bytes]) -> Iterator[Iterator[bytes]]:
     """The items, file by file; an empty table has one empty file."""
     source = iter(bodies)
-    first = next(source, None)
-    if first is None:
-        yield iter(())
-    while first is not None:
-        yield _chunk(first, source)
-        first = next(source, None)
-
-
-def _chunk(first: bytes, source: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    for _ in range(ITEMS_PER_FILE - 1):
-        body = next(source, None)
-        if body is None:
-            return
-        yield body
-
-
-class _Checksum:
-    """A file that computes the checksum of what is written."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.sum = md5(usedforsecurity=False)
-
-    def write(self, data: bytes) -> int:
-        self.sum.update(data)
-        return self._file.write(data)
-
-    def flush(self) -> None:
-        self._file.flush()
+    yield islice(source, ITEMS_PER_FILE)
+    for first in source:
+        yield chain((first,), islice(source, ITEMS_PER_FILE - 1))
 
 
 def _write_file(path: Path, lines: Iterator[bytes]) -> tuple[int, int, Any]:
     count = size = 0
-    with path.open("wb") as file:
-        checked = _Checksum(file)
-        with gzip.GzipFile(fileobj=checked, mode="wb", mtime=0, filename="") as packed:
-            for line in lines:
-                packed.write(line)
-                count += 1
-                size += len(line)
-    return count, size, checked.sum
+    with path.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+        for line in lines:
+            packed.write(line)
+            count += 1
+            size += len(line)
+    with path.open("rb") as written:
+        return count, size, file_digest(written, partial(md5, usedforsecurity=False))
 
 
 def _write_with_checksum(path: Path, content: bytes) -> None:
