@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from keyfold_engine.engine.capacity import Ledger, wanted
+from keyfold_engine.engine import capacity
+from keyfold_engine.engine.capacity import wanted
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.values import Item
@@ -68,11 +69,8 @@ def of_writes(
 ) -> dict[str, Any]:
     """The same of several writes, of which each has a list."""
     if (detail := wanted(request)) is not None:
-        ledger = Ledger()
-        for prepared in done:
-            consumed = prepared.capacity()
-            ledger.add(consumed.doubled() if transacted else consumed)
-        answer["ConsumedCapacity"] = ledger.answer(detail, "Write" if transacted else None)
+        consumed = (prepared.capacity() for prepared in done)
+        answer["ConsumedCapacity"] = capacity.of_writes(consumed, detail, transacted=transacted)
     if request.get("ReturnItemCollectionMetrics") == "SIZE":
         answer["ItemCollectionMetrics"] = _metrics_by_table(database, done)
     return answer

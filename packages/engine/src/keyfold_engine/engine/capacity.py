@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from keyfold_engine.engine.tables import IndexDefinition
@@ -81,18 +82,35 @@ def wanted(request: dict[str, Any]) -> str | None:
     return detail if detail in ("TOTAL", "INDEXES") else None
 
 
+def tables_of(request: Mapping[str, Any]) -> Iterator[str]:
+    """The tables that a request about items names."""
+    if "TableName" in request:
+        yield request["TableName"]
+    yield from request.get("RequestItems") or ()
+    for wish in request.get("TransactItems") or ():
+        yield from (part["TableName"] for part in wish.values())
+
+
 def name_as_asked(answer: dict[str, Any], request: dict[str, Any]) -> None:
     """Name tables in the consumed capacity by ARN where the request did."""
     consumed = answer.get("ConsumedCapacity")
     if consumed is None:
         return
-    asked = [request.get("TableName"), *request.get("RequestItems", ())]
-    for wish in request.get("TransactItems", ()):
-        asked += [part["TableName"] for part in wish.values()]
-    arns = {name.rpartition("/")[2]: name for name in asked if name and name.startswith("arn:")}
+    asked = (name for name in tables_of(request) if name.startswith("arn:"))
+    arns = {name.rpartition("/")[2]: name for name in asked}
     for each in (consumed if isinstance(consumed, list) else [consumed]) if arns else ():
         if (name := each.get("TableName")) in arns:
             each["TableName"] = arns[name]
+
+
+def of_writes(
+    consumed: Iterable[Capacity], detail: str, *, transacted: bool = False
+) -> list[dict[str, Any]]:
+    """What the writes of a request consumed, each table's in one."""
+    ledger = Ledger()
+    for each in consumed:
+        ledger.add(each.doubled() if transacted else each)
+    return ledger.answer(detail, "Write" if transacted else None)
 
 
 class Ledger:

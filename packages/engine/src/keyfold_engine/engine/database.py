@@ -92,6 +92,11 @@ class Database:
         with self.read() as session:
             return self.catalog.get(session, name)
 
+    def named(self, name: str) -> TableDefinition:
+        """The current table, with the error message of table operations."""
+        with self.read() as session:
+            return self.catalog.named(session, name)
+
     def find(self, table: TableDefinition, place: bytes) -> StoredItem | None:
         """An item as the last commit left it."""
         session = self.commits.take()

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any
 
 from keyfold_engine.clock import Clock
+from keyfold_engine.engine.capacity import tables_of
 from keyfold_engine.engine.places import HASH_BYTES
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.errors import (
@@ -132,7 +133,7 @@ class Faults:
         for probability, kind, message, limit in self._refusals:
             if self._strikes(probability):
                 way = "Read" if operation in _READING else "Write"
-                name = _table_of(request)
+                name = next(tables_of(request), "")
                 of = name if name.startswith("arn:") else arn(f"table/{name}")
                 raise kind(message, [ThrottlingReason(f"Table{way}{limit}", of)])
         if operation in _REPLICATED and self._strikes(self._replica_conflict):
@@ -186,18 +187,6 @@ class Faults:
         if isinstance(wishes[name], list):
             return name, entries[:at], entries[at:]
         return name, {**wishes[name], "Keys": entries[:at]}, {**wishes[name], "Keys": entries[at:]}
-
-
-def _table_of(request: Request) -> str:
-    """The first table of a request."""
-    if "TableName" in request:
-        return str(request["TableName"])
-    for name in request.get("RequestItems") or ():
-        return str(name)
-    for part in request.get("TransactItems") or ():
-        for action in part.values():
-            return str(action["TableName"])
-    return ""
 
 
 def _entries(wish: Any) -> list[Any]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from keyfold_engine.engine import indexes, streams, transactions
-from keyfold_engine.engine.capacity import Capacity, Ledger
+from keyfold_engine.engine import capacity, indexes, streams, transactions
+from keyfold_engine.engine.capacity import Capacity
 from keyfold_engine.engine.direct.table import DirectTable, Entry
 from keyfold_engine.engine.lane import SHORT_BYTES
 from keyfold_engine.engine.storage import Session, StoredItem
@@ -235,6 +235,8 @@ class DirectBatch:
 
     __slots__ = ("_writes",)
 
+    transacted = False
+
     def __init__(self, writes: Sequence[DirectCheck]) -> None:
         self._writes = writes
 
@@ -249,10 +251,8 @@ class DirectBatch:
             each.price()
 
     def consumed(self, detail: str) -> Any:
-        ledger = Ledger()
-        for each in self._writes:
-            ledger.add(each.capacity())
-        return ledger.answer(detail)
+        consumed = (each.capacity() for each in self._writes)
+        return capacity.of_writes(consumed, detail, transacted=self.transacted)
 
     def store(self, database: Database, session: Session) -> bytes:
         for each in self._writes:
@@ -265,6 +265,8 @@ class DirectTransaction(DirectBatch):
 
     __slots__ = ("_digest", "_token")
 
+    transacted = True
+
     def __init__(self, writes: Sequence[DirectCheck], token: str = "", digest: bytes = b"") -> None:
         super().__init__(writes)
         self._token, self._digest = token, digest
@@ -276,12 +278,6 @@ class DirectTransaction(DirectBatch):
             super().prepare(session)
             and sum([each.size for each in self._writes]) <= TRANSACTION_BYTES
         )
-
-    def consumed(self, detail: str) -> Any:
-        ledger = Ledger()
-        for each in self._writes:
-            ledger.add(each.capacity().doubled())
-        return ledger.answer(detail, "Write")
 
     def store(self, database: Database, session: Session) -> bytes:
         super().store(database, session)

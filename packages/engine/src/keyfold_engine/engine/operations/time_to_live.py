@@ -29,8 +29,7 @@ def update_time_to_live(database: Database, request: dict[str, Any]) -> dict[str
 
 
 def describe_time_to_live(database: Database, request: dict[str, Any]) -> dict[str, Any]:
-    with database.read() as session:
-        table = database.catalog.named(session, request["TableName"])
+    table = database.named(request["TableName"])
     if table.ttl is None:
         return {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}}
     return {"TimeToLiveDescription": {"TimeToLiveStatus": "ENABLED", "AttributeName": table.ttl}}

@@ -109,8 +109,7 @@ def update_kinesis_streaming_destination(
 def describe_kinesis_streaming_destination(
     database: Database, request: dict[str, Any]
 ) -> dict[str, Any]:
-    with database.read() as session:
-        table = database.catalog.named(session, request["TableName"])
+    table = database.named(request["TableName"])
     shown = []
     for entry in destinations_of(table):
         told = {"StreamArn": entry["StreamArn"], "DestinationStatus": status(database, entry)}

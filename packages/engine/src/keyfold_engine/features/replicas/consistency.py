@@ -7,7 +7,7 @@ from typing import Any
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.errors import parameter_invalid
-from keyfold_engine.features.replicas.membership import add, answer, now, remove
+from keyfold_engine.features.replicas.membership import add, answer, remove
 from keyfold_engine.features.replicas.replicated_table import replicas_of
 from keyfold_engine.features.replicas.rules import check_region, refuse
 
@@ -94,5 +94,5 @@ def change(
             "MultiRegionConsistency set to STRONG."
         )
     for region in regions:
-        remove(database, now(database, table), {"RegionName": region})
+        remove(database, database.named(table.name), {"RegionName": region})
     return answer(database, table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from keyfold_engine.engine.capacity import tables_of
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.errors import parameter_invalid
@@ -48,17 +49,9 @@ def run_in_step(
 
 def _table(database: Database, request: dict[str, Any]) -> TableDefinition | None:
     """The first table that a request names, if it is known."""
-    names = [request.get("TableName"), *(request.get("RequestItems") or ())]
-    for part in request.get("TransactItems") or ():
-        names += [wish.get("TableName") for wish in part.values()]
-    for name in names:
-        known = database.catalog.cached(name) if isinstance(name, str) else None
-        if known is None and isinstance(name, str):
-            with database.read() as session:
-                known = database.catalog.find(session, name)
-        if known is not None:
-            return known
-    return None
+    with database.read() as session:
+        found = (database.catalog.find(session, name) for name in tables_of(request))
+        return next(filter(None, found), None)
 
 
 def _follow(regions: Regions, table: TableDefinition, work: Work, request: dict[str, Any]) -> None:

@@ -86,8 +86,7 @@ def remove(database: Database, table: TableDefinition, wish: dict[str, Any]) -> 
     region = wish["RegionName"]
     check_region(database, table, region, there=True)
     there = regions_of(database).database(region)
-    with there.read() as session:
-        other = there.catalog.named(session, table.name)
+    other = there.named(table.name)
     check_source(there, other)
     if other.definition["DeletionProtectionEnabled"]:
         refuse(
@@ -102,8 +101,7 @@ def part(database: Database, table: TableDefinition, region: str) -> None:
     """Remove a region from a group, and unlink its table from the others."""
     for member in (database.region, *replicas_of(table)):
         there = regions_of(database).database(member)
-        with there.read() as session:
-            own = there.catalog.named(session, table.name)
+        own = there.named(table.name)
         left = (
             {} if member == region else {r: v for r, v in replicas_of(own).items() if r != region}
         )
@@ -130,11 +128,6 @@ def set_replicas(database: Database, name: str, replicas: dict[str, Any]) -> Non
         database.catalog.store(session, table, Replicas=replicas or None, **gone)
 
     database.write(work)
-
-
-def now(database: Database, table: TableDefinition) -> TableDefinition:
-    with database.read() as session:
-        return database.catalog.named(session, table.name)
 
 
 def answer(database: Database, table: TableDefinition) -> dict[str, Any]:

@@ -102,19 +102,15 @@ class Regions:
 
     def settle(self) -> int:
         """Deliver every change that is due; returns how many."""
-        with self._lock:
-            total = 0
-            while moved := self._deliver(released=False):
-                total += moved
-            return total
+        return self._deliver_all(released=False)
 
     def release(self) -> int:
         """Deliver every change now, whatever its lag; returns how many."""
+        return self._deliver_all(released=True)
+
+    def _deliver_all(self, *, released: bool) -> int:
         with self._lock:
-            total = 0
-            while moved := self._deliver(released=True):
-                total += moved
-            return total
+            return sum(iter(partial(self._deliver, released=released), 0))
 
     def isolate(self, region: str) -> None:
         """Cut a region off: no changes leave or arrive until it rejoins."""
