@@ -179,11 +179,9 @@ class Operations(Service):
     @mutation("/hangouts", allow=authenticated, status=201)
     async def create_hangout(self, input: NewHangout, caller: Identity) -> Hangout:
         """Plan a hangout; it is on your own list too."""
-        await self._user(caller.id)
-        groups, users = once(input.associated_groups), once(input.invited_users)
+        groups, users = once(input.associated_groups), once([caller.id, *input.invited_users])
         await self._check_guests(groups, users, caller)
-        given = dict(input) | {"associated_groups": groups}
-        given["invited_users"] = once([caller.id, *users])
+        given = dict(input) | {"associated_groups": groups, "invited_users": users}
         new = Hangout(hangout_id=new_ulid(), host_id=caller.id, **given)
         return await self.db.create(new)
 
@@ -331,15 +329,18 @@ class Operations(Service):
     async def _check_guests(
         self, groups: Sequence[str], users: Sequence[str], caller: Identity
     ) -> None:
-        """Only groups of the caller's own, and users who are here, are invited."""
-        refs = [GroupMembership.key(group_id=one, user_id=caller.id) for one in groups]
-        mine = await self.db.get_many(refs)
-        for one, found in zip(groups, mine, strict=True):
-            if found is None:
+        """Only groups of the caller's own, and users who are here, are invited: one read."""
+        mine = [GroupMembership.key(group_id=one, user_id=caller.id) for one in groups]
+        keys: list[Any] = [*(User.key(user_id=one) for one in users), *mine]
+        found = await self.db.get_many(keys)
+        for one, there in zip(users, found, strict=False):
+            if there is None and one == caller.id:
+                raise Missing.of("user", one)
+            if there is None:
+                raise Invalid("invitedUsers", f"no user {one}")
+        for one, there in zip(groups, found[len(users) :], strict=True):
+            if there is None:
                 raise Invalid("associatedGroups", f"you are not in the group {one}")
-        names = await names_of(self.db, users)
-        if unknown := [one for one in users if one not in names]:
-            raise Invalid("invitedUsers", f"no user {unknown[0]}")
 
 
 def once(ids: Sequence[str]) -> list[str]:
