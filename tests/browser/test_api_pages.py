@@ -29,7 +29,7 @@ class Notes(Service):
     def __init__(self) -> None:
         self.notes = {"n0": Note(note_id="n0", author_id="mia", text="The first")}
 
-    @mutation("/notes", allow=authenticated, status=201, example={"text": "Buy milk"})
+    @mutation("/notes", allow=authenticated, status=201)
     async def write(self, text: str, caller: Identity) -> Note:
         """Write a note."""
         note = Note(note_id=f"n{len(self.notes)}", author_id=caller.id, text=text)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         Refused,
         TooMany,
     )
-    from keyfold_web.relations import relation
     from keyfold_web.rules import Arguments, Rule, admin, anyone, authenticated, itself, rule
     from keyfold_web.service import Service
     from keyfold_web.subscriptions import subscription
@@ -61,7 +60,6 @@ __all__ = [
     "mutation",
     "query",
     "related",
-    "relation",
     "rule",
     "subscription",
     "unchanged",
@@ -91,7 +89,6 @@ _HOMES = {
         "Refused",
         "TooMany",
     ),
-    "keyfold_web.relations": ("relation",),
     "keyfold_web.rules": (
         "Arguments",
         "Rule",

@@ -19,8 +19,6 @@ TITLES: Final[dict[str, str]] = {
     "O12": "A service's name is taken, by another service or the application's own pages",
     "O14": "A subscription is declared incorrectly",
     "O16": "A field of a nested model has no public name",
-    "O17": "A relation names fields that do not match",
-    "O18": "A service lacks a declaration that a part of it needs",
     "O19": "An operation's rule is missing, is no rule, or names what is not a parameter",
     "O20": "A decorator of an operation has an option, a method or a status that does not exist",
 }

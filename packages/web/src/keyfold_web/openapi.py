@@ -94,9 +94,7 @@ def _operation(one: Operation, schemas: dict[Key, Schema], components: Schema) -
     }
     if one.body is not None:
         content: Schema = {"schema": schemas[one.name, "body"]}
-        example = _body_example(one)
-        if example is None:
-            example = _body_sample(one, schemas[one.name, "body"], components)
+        example = _body_sample(one, schemas[one.name, "body"], components)
         if example is not None:
             content["example"] = example
         document["requestBody"] = {"required": True, "content": {JSON: content}}
@@ -116,8 +114,6 @@ def _parameters(one: Operation, schema: Schema) -> list[Schema]:
             "required": place == "path" or (parameter is not None and parameter.required),
             "schema": {key: value for key, value in described.items() if key != "title"},
         }
-        if parameter is not None and parameter.name in one.example:
-            entry["example"] = one.example[parameter.name]
         listed.append(entry)
     return listed
 
@@ -143,17 +139,6 @@ def _header(name: str, description: str, schema: Schema) -> Schema:
         "description": description,
         "schema": schema,
     }
-
-
-def _body_example(one: Operation) -> Any | None:
-    if one.body_parameter is not None:
-        return one.example.get(one.body_parameter)
-    given = {
-        parameter.public: one.example[parameter.name]
-        for parameter in one.parameters
-        if parameter.place == "body" and parameter.name in one.example
-    }
-    return given or None
 
 
 def _body_sample(one: Operation, schema: Schema, components: Schema) -> Any | None:

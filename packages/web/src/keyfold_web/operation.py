@@ -20,7 +20,7 @@ What a parameter is follows from its name and type:
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, ParamSpec, TypeVar, get_args
 
@@ -48,7 +48,6 @@ class Declaration:
     verb: Verb
     name: str | None
     status: int | None
-    example: Mapping[str, Any]
     remembered: bool = True
 
     def check(self, place: str) -> None:
@@ -83,10 +82,9 @@ def query(
     *,
     allow: Rule,
     name: str | None = None,
-    example: Mapping[str, Any] | None = None,
 ) -> Callable[[Method[P, R]], Method[P, R]]:
     """Declare an operation that reads."""
-    return _declared(Declaration("query", path, allow, "GET", name, None, example or {}))
+    return _declared(Declaration("query", path, allow, "GET", name, None))
 
 
 @with_checked_options
@@ -97,7 +95,6 @@ def mutation(
     name: str | None = None,
     method: Verb = "POST",
     status: int | None = None,
-    example: Mapping[str, Any] | None = None,
     remembered: bool = True,
 ) -> Callable[[Method[P, R]], Method[P, R]]:
     """Declare an operation that writes; it answers 200, or 204 if it returns None.
@@ -105,9 +102,7 @@ def mutation(
     Use `remembered=False` for an answer that an idempotent service must not store, such as a token
     or an expiring link.
     """
-    return _declared(
-        Declaration("mutation", path, allow, method, name, status, example or {}, remembered)
-    )
+    return _declared(Declaration("mutation", path, allow, method, name, status, remembered))
 
 
 @with_checked_options

@@ -11,7 +11,6 @@ from typing import (
     Annotated,
     Any,
     Final,
-    Generic,
     Literal,
     Union,
     get_args,
@@ -77,7 +76,6 @@ class Operation:
     """Whether the dispatch stores its result per request id; otherwise that is up to the method."""
     takes_version: bool
     result: Any
-    example: dict[str, Any]
 
     @cached_property
     def item(self) -> Any | None:
@@ -194,12 +192,10 @@ class RelatedField:
     takes_caller: bool
 
 
-def read_operation(
-    function: Callable[..., Any], *, idempotent: bool, owner: type = object
-) -> Operation:
+def read_operation(function: Callable[..., Any], *, idempotent: bool) -> Operation:
     """The operation that a decorated method declares; refuses invalid declarations."""
     declared: Declaration = function.__operation__  # type: ignore[attr-defined]
-    return _Reader(function, declared, owner).operation(idempotent)
+    return _Reader(function, declared).operation(idempotent)
 
 
 def read_signature(
@@ -229,12 +225,9 @@ def read_related(function: Callable[..., Any]) -> RelatedField:
 
 
 class _Reader:
-    def __init__(
-        self, function: Callable[..., Any], declared: Declaration, owner: type = object
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], declared: Declaration) -> None:
         self.function, self.declared = function, declared
-        meant = _type_arguments(owner)
-        self.hints = {name: _filled(one, meant) for name, one in _hints(function).items()}
+        self.hints = _hints(function)
         self.in_path = placeholders(declared.path)
         self.parameters: list[Parameter] = []
         self.caller: str | None = None
@@ -289,7 +282,6 @@ class _Reader:
             remembered=remembered,
             takes_version=self.takes_version,
             result=result,
-            example=dict(declared.example),
         )
 
     def check_path(self) -> None:
@@ -348,23 +340,6 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
             place=function.__qualname__,
             suggestion="Import it at the top of the module, not under TYPE_CHECKING.",
         ) from unknown
-
-
-def _type_arguments(owner: type) -> dict[Any, Any]:
-    """The values of the type variables of a class's generic bases."""
-    return {
-        variable: given
-        for one in owner.__mro__
-        for part in vars(one).get("__orig_bases__", ())
-        if get_origin(part) not in (None, Generic)
-        for variable, given in zip(get_origin(part).__parameters__, get_args(part), strict=True)
-    }
-
-
-def _filled(annotation: Any, meant: Mapping[Any, Any]) -> Any:
-    if variables := getattr(annotation, "__parameters__", ()):
-        return annotation[tuple(meant.get(one, one) for one in variables)]
-    return annotation
 
 
 def takes_none(annotation: Any) -> bool:

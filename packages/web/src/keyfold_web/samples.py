@@ -31,6 +31,8 @@ class Samples:
         """A valid value: the required fields, or the first field if none is required."""
         if "$ref" in schema:
             return self.of(self._components[schema["$ref"].rpartition("/")[2]], name)
+        if schema.get("examples"):
+            return schema["examples"][0]
         if "const" in schema:
             return schema["const"]
         if "enum" in schema:

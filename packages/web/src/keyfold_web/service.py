@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from keyfold.errors import DeclarationError
@@ -21,8 +20,6 @@ class Service:
     the class's name in lower case with dashes. `title` is its name for people, by default the
     class's name in words.
 
-    `relations` lists the entities that ids lead to in GraphQL; see `keyfold_web.relation`.
-
     Every mutation of a service with a design takes an Idempotency-Key: a repeated request gets the
     first one's result, which is stored in `db`. `idempotent = False` disables this.
     """
@@ -35,7 +32,6 @@ class Service:
     operations: ClassVar[dict[str, Operation]] = {}
     related: ClassVar[list[RelatedField]] = []
     subscriptions: ClassVar[dict[str, Subscription]] = {}
-    relations: ClassVar[Sequence[RelatedField]] = ()
 
     def __init_subclass__(cls, *, name: str | None = None) -> None:
         super().__init_subclass__()
@@ -43,14 +39,13 @@ class Service:
         cls.name = name or words.replace(" ", "-").lower()
         if "title" not in vars(cls):
             cls.title = words
-        cls.operations, cls.related, cls.subscriptions = {}, list(cls.relations), {}
+        cls.operations, cls.related, cls.subscriptions = {}, [], {}
         if hasattr(cls, "design"):  # mixins have none
-            _check_complete(cls)
             cls.idempotent = cls.idempotent is not False
         routes: dict[tuple[str, str], str] = {}
         for attribute in _attributes(cls):
             if hasattr(attribute, "__operation__"):
-                operation = read_operation(attribute, idempotent=bool(cls.idempotent), owner=cls)
+                operation = read_operation(attribute, idempotent=bool(cls.idempotent))
                 _claim(cls.operations, routes, operation)
             elif hasattr(attribute, "__related__"):
                 cls.related.append(read_related(attribute))
@@ -96,19 +91,6 @@ def _attributes(cls: type) -> list[Any]:
     for owner in reversed(cls.__mro__):
         found.update(vars(owner))
     return list(found.values())
-
-
-def _check_complete(cls: type) -> None:
-    """A mixin needs its class variables without a value, and its abstract methods."""
-    for owner in cls.__mro__:
-        declared = inspect.get_annotations(owner).items()
-        variables = [name for name, type_ in declared if "ClassVar[" in str(type_)]
-        for name in (*variables, *vars(owner)):
-            given = hasattr(cls, name)
-            if not given or getattr(getattr(cls, name), "__isabstractmethod__", False):
-                raise DeclarationError(
-                    "O18", f"{owner.__name__} needs `{name}`.", place=cls.__qualname__
-                )
 
 
 def _claim(

@@ -64,7 +64,7 @@ def subscription(
                 "O1", "a subscription must be an `async def` method.", place=function.__qualname__
             )
         path = f"/subscriptions/{function.__name__}"
-        declared = Declaration("subscription", path, allow, "GET", name, None, {})
+        declared = Declaration("subscription", path, allow, "GET", name, None)
         function.__subscription__ = WatchedEntities(entities, declared)  # type: ignore[attr-defined]
         return function
 

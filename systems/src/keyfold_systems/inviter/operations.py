@@ -89,7 +89,7 @@ class Operations(Service):
             with suppress(AlreadyExists):
                 await self.db.create(User(user_id=caller.id, name=name))
 
-    @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"), example={"name": "Ada"})
+    @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"))
     async def save_user(self, user_id: str, name: Stated) -> User:
         """Set your name; memberships follow."""
         return await self.db.upsert(User.key(user_id=user_id), name=name)

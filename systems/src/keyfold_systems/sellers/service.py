@@ -6,13 +6,11 @@ from typing import ClassVar
 
 from keyfold import AsyncDb, Design
 from keyfold_systems.sellers.design import design
-from keyfold_systems.sellers.entities import Catalog, Order, Season
 from keyfold_systems.sellers.operations.catalogs import Catalogs
 from keyfold_systems.sellers.operations.live import Live
 from keyfold_systems.sellers.operations.profiles import Profiles
 from keyfold_systems.sellers.operations.selling import Selling
 from keyfold_systems.sellers.operations.sharing import Sharing
-from keyfold_web import relation
 
 
 class Sellers(Profiles, Sharing, Selling, Catalogs, Live):
@@ -20,10 +18,6 @@ class Sellers(Profiles, Sharing, Selling, Catalogs, Live):
 
     design: ClassVar[Design] = design
     idempotent = True
-    relations = (
-        relation(Season, "catalog", Catalog, catalog_id="catalog_id"),
-        relation(Order, "season", Season, profile_id="profile_id", season_id="season_id"),
-    )
 
 
 def service(db: AsyncDb) -> Sellers:

@@ -56,7 +56,7 @@ class Club(Payload):
 
 
 class NewClub(Payload):
-    title: Annotated[str, Field(min_length=1, max_length=80)]
+    title: Annotated[str, Field(min_length=1, max_length=80, examples=["Chess"])]
     mood: Mood = Mood.CALM
     tags: frozenset[str] = frozenset()
 
@@ -106,7 +106,7 @@ class Clubs(Service):
             raise Missing("Club not found.")
         return self.store.clubs[club_id]
 
-    @query("/clubs/{club_id}", allow=anyone, name="club", example={"club_id": "chess"})
+    @query("/clubs/{club_id}", allow=anyone, name="club")
     async def get_club(self, club_id: str) -> Club:
         """One club."""
         return self.club(club_id)
@@ -120,7 +120,6 @@ class Clubs(Service):
         "/clubs",
         allow=authenticated,
         status=201,
-        example={"input": {"title": "Chess", "mood": "calm"}},
     )
     async def create_club(
         self, input: NewClub, caller: Identity, request_id: str | None = None

@@ -31,6 +31,7 @@ from keyfold_web import (
     authenticated,
     mutation,
     query,
+    related,
 )
 
 HEADER = "Order date,Customer,Phone,Product,Quantity,Unit price,Amount,Payment,Notes\r\n"
@@ -56,6 +57,17 @@ class Selling(Part):
     ) -> Season:
         """A season."""
         return await self.season_for(season_id, profile_id, caller, "READ")
+
+    @related(Season)
+    async def catalog(self, parents: list[Season]) -> list[Catalog | None]:
+        """What a season sells."""
+        return await self.db.get_many([Catalog.key(catalog_id=one.catalog_id) for one in parents])
+
+    @related(Order)
+    async def season(self, parents: list[Order]) -> list[Season | None]:
+        """The season of an order."""
+        refs = [Season.key(profile_id=one.profile_id, season_id=one.season_id) for one in parents]
+        return await self.db.get_many(refs)
 
     @query("/profiles/{profile_id}/seasons", allow=authenticated)
     async def list_seasons_by_profile(
