@@ -180,7 +180,7 @@ def __getattr__(name: str) -> object:
         expect_version("keyfold", __version__)
         for part in _PARTS:
             module = import_module(part)
-            if name in module.__all__:
+            if hasattr(module, name):
                 value: object = getattr(module, name)
                 globals()[name] = value
                 return value

@@ -1,115 +1,59 @@
 """Declarations: designs, tables, entities, keys, indexes and access patterns."""
 
-from keyfold.design.address import Ref
-from keyfold.design.entity import Entity
-from keyfold.design.ids import new_ulid, new_uuid
-from keyfold.design.item_collection import Collected, Collection, collection
-from keyfold.design.keys import Key
-from keyfold.design.markers import (
-    AtMost,
-    Created,
-    Fixed,
-    From,
-    Id,
-    InKey,
-    Name,
-    Normalised,
-    RefersTo,
-    Stored,
-    Timestamp,
-    Transient,
-    Ttl,
-    Unversioned,
-    Updated,
-    Version,
-)
-from keyfold.design.nearest import Nearest, Neighbour, nearest
-from keyfold.design.pattern import Pattern
-from keyfold.design.placement import On
-from keyfold.design.query import Count, Exists, First, Projected, Query
-from keyfold.design.query_merge import Merge, merge
-from keyfold.design.read import (
-    Get,
-    GetMany,
-    GetTogether,
-    Page,
-    Read,
-    each,
-    get,
-    get_many,
-    get_together,
-)
-from keyfold.design.recorder import (
-    begins_with,
-    between,
-    contains,
-    exists,
-    missing,
-    not_,
-    one_of,
-    size,
-)
-from keyfold.design.schema import Index
-from keyfold.design.states import States
-from keyfold.design.table import Table
-from keyfold.design.vector import Vector
-
-__all__ = [
-    "AtMost",
-    "Collected",
-    "Collection",
-    "Count",
-    "Created",
-    "Entity",
-    "Exists",
-    "First",
-    "Fixed",
-    "From",
-    "Get",
-    "GetMany",
-    "GetTogether",
-    "Id",
-    "InKey",
-    "Index",
-    "Key",
-    "Merge",
-    "Name",
-    "Nearest",
-    "Neighbour",
-    "Normalised",
-    "On",
-    "Page",
-    "Pattern",
-    "Projected",
-    "Query",
-    "Read",
-    "Ref",
-    "RefersTo",
-    "States",
-    "Stored",
-    "Table",
-    "Timestamp",
-    "Transient",
-    "Ttl",
-    "Unversioned",
-    "Updated",
-    "Vector",
-    "Version",
-    "begins_with",
-    "between",
-    "collection",
-    "contains",
-    "each",
-    "exists",
-    "get",
-    "get_many",
-    "get_together",
-    "merge",
-    "missing",
-    "nearest",
-    "new_ulid",
-    "new_uuid",
-    "not_",
-    "one_of",
-    "size",
-]
+from keyfold.design.address import Ref as Ref
+from keyfold.design.entity import Entity as Entity
+from keyfold.design.ids import new_ulid as new_ulid
+from keyfold.design.ids import new_uuid as new_uuid
+from keyfold.design.item_collection import Collected as Collected
+from keyfold.design.item_collection import Collection as Collection
+from keyfold.design.item_collection import collection as collection
+from keyfold.design.keys import Key as Key
+from keyfold.design.markers import AtMost as AtMost
+from keyfold.design.markers import Created as Created
+from keyfold.design.markers import Fixed as Fixed
+from keyfold.design.markers import From as From
+from keyfold.design.markers import Id as Id
+from keyfold.design.markers import InKey as InKey
+from keyfold.design.markers import Name as Name
+from keyfold.design.markers import Normalised as Normalised
+from keyfold.design.markers import RefersTo as RefersTo
+from keyfold.design.markers import Stored as Stored
+from keyfold.design.markers import Timestamp as Timestamp
+from keyfold.design.markers import Transient as Transient
+from keyfold.design.markers import Ttl as Ttl
+from keyfold.design.markers import Unversioned as Unversioned
+from keyfold.design.markers import Updated as Updated
+from keyfold.design.markers import Version as Version
+from keyfold.design.nearest import Nearest as Nearest
+from keyfold.design.nearest import Neighbour as Neighbour
+from keyfold.design.nearest import nearest as nearest
+from keyfold.design.pattern import Pattern as Pattern
+from keyfold.design.placement import On as On
+from keyfold.design.query import Count as Count
+from keyfold.design.query import Exists as Exists
+from keyfold.design.query import First as First
+from keyfold.design.query import Projected as Projected
+from keyfold.design.query import Query as Query
+from keyfold.design.query_merge import Merge as Merge
+from keyfold.design.query_merge import merge as merge
+from keyfold.design.read import Get as Get
+from keyfold.design.read import GetMany as GetMany
+from keyfold.design.read import GetTogether as GetTogether
+from keyfold.design.read import Page as Page
+from keyfold.design.read import Read as Read
+from keyfold.design.read import each as each
+from keyfold.design.read import get as get
+from keyfold.design.read import get_many as get_many
+from keyfold.design.read import get_together as get_together
+from keyfold.design.recorder import begins_with as begins_with
+from keyfold.design.recorder import between as between
+from keyfold.design.recorder import contains as contains
+from keyfold.design.recorder import exists as exists
+from keyfold.design.recorder import missing as missing
+from keyfold.design.recorder import not_ as not_
+from keyfold.design.recorder import one_of as one_of
+from keyfold.design.recorder import size as size
+from keyfold.design.schema import Index as Index
+from keyfold.design.states import States as States
+from keyfold.design.table import Table as Table
+from keyfold.design.vector import Vector as Vector
