@@ -9,13 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from keyfold.design import records, shorthand
-from keyfold.design.change import PlannedStep, Retention, Statement
+from keyfold.design.change import Statement
 from keyfold.design.consequence_words import with_follows
-from keyfold.design.flow import ConsumerSchema, FeedSchema, OperationSchema
-from keyfold.design.follows import Follows
 from keyfold.design.key_nodes import (
     index_attributes,
     key_attributes,
@@ -26,7 +24,6 @@ from keyfold.design.key_nodes import (
 from keyfold.design.nodes import Node, compose
 from keyfold.design.schema import (
     AttributeSchema,
-    CounterSchema,
     EntitySchema,
     Index,
     PatternSchema,
@@ -36,18 +33,13 @@ from keyfold.design.schema import (
     StepSchema,
     TableSchema,
     TtlSchema,
-    VectorSchema,
 )
 from keyfold.design.yaml_text import DesignFileError as DesignFileError
 from keyfold.design.yaml_writer import dump, dumps
 from keyfold.errors import DeclarationError, KeyfoldError
 from keyfold.settings import nearest
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 KINDS = ("get", "query", "collection", "merge", "latest", "count", "exists", "scan")
-_T = TypeVar("_T", bound="DataclassInstance")
 _Also = dict[str, Callable[[Node], dict[str, Any]]]
 
 
@@ -72,10 +64,10 @@ def loads(text: str, *, file: str = "design.yaml") -> Schema:
 
 def _schema(value: Node) -> Schema:
     parts = dict(records.fields(Schema, value, _WORDS))
-    named = _read_named(parts.get("tables"), _table)
+    named = records.named(parts.get("tables"), _table)
     tables = named or (TableSchema("main", place=value.place),)
     reader = _Reader(tables)
-    entities = _read_named(parts.get("entities"), reader.entity)
+    entities = records.named(parts.get("entities"), reader.entity)
     if not named:
         # An undeclared table gets the attributes that its entities need.
         expiring = next((e.ttl.attribute for e in entities if e.ttl is not None), None)
@@ -86,16 +78,9 @@ def _schema(value: Node) -> Schema:
         "design": lambda v: {"name": v.name("the design's name")},
         "tables": _elsewhere,
         "entities": _elsewhere,
-        "patterns": lambda v: {"patterns": _read_named(v, reader.pattern)},
-        "searches": lambda v: {"searches": _read_named(v, reader.search)},
-        "counters": lambda v: {"counters": _read_named(v, _record(CounterSchema))},
-        "operations": lambda v: {"operations": _read_named(v, _record(OperationSchema))},
-        "consumers": lambda v: {"consumers": _read_named(v, _record(ConsumerSchema))},
-        "feeds": lambda v: {"feeds": _read_named(v, _record(FeedSchema))},
-        "follows": lambda v: {"follows": _read_named(v, _record(Follows))},
-        "steps": lambda v: {"steps": _read_named(v, _record(PlannedStep))},
+        "patterns": lambda v: {"patterns": records.named(v, reader.pattern)},
+        "searches": lambda v: {"searches": records.named(v, reader.search)},
         "stated": lambda v: {"stated": tuple(_statements(v))},
-        "retentions": lambda v: {"retentions": _read_list(v, Retention, "retentions")},
         "before": lambda v: {"before": _schema(v)},
         "observed": lambda v: {"observed": _schema(v)},
     }
@@ -111,39 +96,17 @@ def _elsewhere(_: Node) -> dict[str, Any]:
     return {}
 
 
-def _read_named(value: Node | None, read: Callable[[str, Node], _T]) -> tuple[_T, ...]:
-    if value is None:
-        return ()
-    # A block mapping starts below its name; report the name's position.
-    return tuple(
-        replace(read(name.filled("a name"), inner), place=name.place)
-        for name, inner in value.items("names with their fields")
-    )
-
-
 def _statements(value: Node) -> Iterator[Statement]:
     for name, inner in value.items("figures by what they are about"):
         yield Statement(name.text("a subject"), inner.text("a figure"), place=name.place)
 
 
-def _read_list(value: Node, kind: type[_T], what: str) -> tuple[_T, ...]:
-    return tuple(records.build(kind, records.read(kind, v), v) for v in value.elements(what))
-
-
-def _record(kind: type[_T]) -> Callable[[str, Node], _T]:
-    def read(name: str, value: Node) -> _T:
-        built: _T = records.build(kind, {**records.read(kind, value), "name": name}, value)
-        return built
-
-    return read
-
-
 def _table(name: str, value: Node) -> TableSchema:
-    indexes: _Also = {
-        "indexes": lambda v: {"indexes": _read_named(v, _index)},
-        "vectors": lambda v: {"vectors": _read_named(v, _record(VectorSchema))},
+    own: _Also = {
+        "key": key_attributes,
+        "indexes": lambda v: {"indexes": records.named(v, _index)},
     }
-    stated = records.read(TableSchema, value, also={"key": key_attributes, **indexes})
+    stated = records.read(TableSchema, value, also=own)
     return TableSchema(**{**stated, "name": name})
 
 

@@ -11,22 +11,17 @@ import types
 from typing import Any, Literal, Union, get_args, get_origin
 
 from keyfold.design import records
-from keyfold.design.change import PlannedStep, Retention
 from keyfold.design.file import KINDS
-from keyfold.design.flow import ConsumerSchema, Effect, FeedSchema, OperationSchema
-from keyfold.design.follows import Follows
+from keyfold.design.flow import Effect
 from keyfold.design.schema import (
     INTENTS,
     AttributeSchema,
-    CounterSchema,
     EntitySchema,
     Index,
     Intent,
     PatternSchema,
     Schema,
-    SearchSchema,
     TableSchema,
-    VectorSchema,
 )
 from keyfold.design.template import Template
 from keyfold_engine.expressions.ast import And
@@ -51,20 +46,11 @@ def design_file_schema() -> Json:
                 TableSchema,
                 key=_KEY,
                 indexes=_under_names(_record(Index, key=_INDEX_KEY)),
-                vectors=_under_names(_record(VectorSchema)),
             )
         ),
         "entities": _under_names(_entity()),
         "patterns": _under_names(_pattern()),
-        "searches": _under_names(_record(SearchSchema)),
-        "counters": _under_names(_record(CounterSchema)),
-        "operations": _under_names(_record(OperationSchema)),
-        "consumers": _under_names(_record(ConsumerSchema)),
-        "feeds": _under_names(_record(FeedSchema)),
-        "follows": _under_names(_record(Follows)),
-        "steps": _under_names(_record(PlannedStep)),
         "stated": {"type": "object"},
-        "retentions": {"type": "array", "items": _record(Retention)},
         "before": {"$ref": "#"},
         "observed": {"$ref": "#"},
     }
@@ -117,6 +103,8 @@ def _value(hint: Any) -> Json:
         return {"enum": list(parts)}
     if origin is tuple and parts[0] is Intent:
         return {"type": "object", "propertyNames": {"enum": list(INTENTS)}}
+    if origin is tuple and records.is_named(parts[0]):
+        return _under_names(_record(parts[0]))
     if origin is tuple:
         inner = _value(parts[0])
         return {"anyOf": [{"type": "array", "items": inner}, inner]}

@@ -6,8 +6,8 @@ import dataclasses
 import types
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from keyfold.design import shorthand
 from keyfold.design.condition import parse_condition, there
@@ -20,6 +20,11 @@ from keyfold.errors import DeclarationError, RequestInvalid
 from keyfold.settings import nearest
 from keyfold_engine.expressions.ast import And, Between, Compare, Condition, Function, In, Not, Or
 from keyfold_engine.expressions.text import condition_text
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 
 SPELLED = {"silences": "silence", "effects": "does", "intents": "on_purpose"}
 """Fields that have another name in a design file."""
@@ -85,6 +90,27 @@ def required(kind: type[Any]) -> dict[str, bool]:
     }
 
 
+def is_named(kind: Any) -> bool:
+    """Whether several records of a kind are a mapping of their names in a file."""
+    return dataclasses.is_dataclass(kind) and dataclasses.fields(kind)[0].name == "name"
+
+
+def named(value: Node | None, read: Callable[[str, Node], T]) -> tuple[T, ...]:
+    """Records by their names."""
+    if value is None:
+        return ()
+    # A block mapping starts below its name; report the name's position.
+    return tuple(
+        replace(read(name.filled("a name"), inner), place=name.place)
+        for name, inner in value.items("names with their fields")
+    )
+
+
+def record(kind: type[T], name: str, value: Node) -> T:
+    built: T = build(kind, {**read(kind, value), "name": name}, value)
+    return built
+
+
 def build(kind: type[Any], stated: dict[str, Any], value: Node) -> Any:
     """The record; names a missing field in the error."""
     for field in required(kind):
@@ -114,6 +140,8 @@ def convert(hint: Any, value: Node, what: str) -> Any:
     if origin is tuple and get_args(hint)[0] is str:
         free = what in _FREE
         return tuple(e.text(what) if free else e.name(what) for e in value.elements(what))
+    if origin is tuple and is_named(get_args(hint)[0]):
+        return named(value, partial(record, get_args(hint)[0]))
     if origin is tuple:
         return tuple(convert(get_args(hint)[0], each, what) for each in value.elements(what))
     if hint is Template:
@@ -230,6 +258,8 @@ def yaml_value(found: Any) -> Any:
         return shorthand.effect_text(found)
     if isinstance(found, tuple) and found and isinstance(found[0], Intent):
         return {intent.what: intent.reason for intent in found}
+    if isinstance(found, tuple) and found and is_named(found[0]):
+        return {each.name: as_yaml(each, skip=("name",)) for each in found}
     if isinstance(found, tuple):
         return [yaml_value(each) for each in found]
     if dataclasses.is_dataclass(found):

@@ -45,20 +45,9 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _yaml_schema(schema: Schema) -> dict[str, Any]:
-    named = (
-        "tables",
-        "entities",
-        "patterns",
-        "searches",
-        "counters",
-        "operations",
-        "consumers",
-        "feeds",
-        "follows",
-    )
-    skip = ("name", *named, "steps", "stated", "before", "observed")
+    own = ("name", "tables", "entities", "patterns", "searches", "stated", "before", "observed")
     out: dict[str, Any] = {"design": schema.name} if schema.name else {}
-    rest = records.as_yaml(schema, skip=skip)
+    rest = records.as_yaml(schema, skip=own)
     for word in ("description", "enforced"):
         if word in rest:
             out[word] = rest.pop(word)
@@ -66,8 +55,6 @@ def _yaml_schema(schema: Schema) -> dict[str, Any]:
     out["entities"] = {e.name: _yaml_entity(e, schema) for e in schema.entities}
     out["patterns"] = {p.name: _yaml_pattern(p, schema) for p in schema.patterns}
     out["searches"] = {s.name: records.as_yaml(s, skip=("name", "table")) for s in schema.searches}
-    for word in (*named[4:], "steps"):
-        out[word] = {r.name: records.as_yaml(r, skip=("name",)) for r in getattr(schema, word)}
     out.update(rest)
     out["stated"] = {each.about: each.value for each in schema.stated}
     if schema.before is not None:
@@ -89,7 +76,7 @@ def _yaml_types(types: dict[str, KeyType]) -> list[str] | dict[str, KeyType]:
 
 
 _KEY_FIELDS = ("partition", "sort", "partition_type", "sort_type")
-_OWN_OF_TABLES = ("name", "indexes", "vectors", *_KEY_FIELDS)
+_OWN_OF_TABLES = ("name", "indexes", *_KEY_FIELDS)
 
 
 def _yaml_table(table: TableSchema) -> dict[str, Any]:
@@ -102,8 +89,6 @@ def _yaml_table(table: TableSchema) -> dict[str, Any]:
             }
             for index in table.indexes
         }
-    if table.vectors:
-        out["vectors"] = {v.name: records.as_yaml(v, skip=("name",)) for v in table.vectors}
     return out
 
 
