@@ -133,6 +133,10 @@ class Key(Declared, Generic[K_co]):
             owner.sort_types, self.templates.sort, SORT_KEY_BYTES
         )
         self.attributes = self.partition_attributes + self.sort_attributes
+        names = [one.attribute for one in self.attributes] if self.index is not None else []
+        home = entity.__table__.schema.key_attributes
+        self.position = tuple(dict.fromkeys([*names, *home]))
+        """The attributes of a position among its items: those of the index and of the table."""
         for attribute in self.attributes:
             check_type(declared, attribute)
 

@@ -73,21 +73,17 @@ class AsyncDb(Handle):
         return await drive_async(flow, call)
 
     async def read_pattern_async(self, pattern: Pattern[Any, T], arguments: dict[str, Any]) -> T:
-        flow = reads.read(
-            self.context,
-            pattern.read,
-            arguments,
-            name=pattern.name,
-            cursor=pattern.cursor,
-            budget=pattern.requests,
-        )
+        asked = reads.Asked(arguments, pattern.name, pattern.cursor, budget=pattern.requests)
+        flow: Flow[T] = reads.read(self.context, pattern.read, asked)
         return await self.run(flow, pattern.name, pattern.requests)
 
     async def read(
         self, wanted: Read[T], *, cursor: str | None = None, limit: int | None = None
     ) -> T:
         """Run a read that is not a declared pattern."""
-        return await self.run(reads.read(self.context, wanted, {}, cursor=cursor, limit=limit))
+        asked = reads.Asked({}, cursor=cursor, limit=limit)
+        flow: Flow[T] = reads.read(self.context, wanted, asked)
+        return await self.run(flow)
 
     async def get(self, ref: Ref[E], *, consistent: bool = True) -> E:
         """Return the item; raise NotFound if it does not exist. `find` returns None instead."""

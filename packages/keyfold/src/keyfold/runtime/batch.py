@@ -16,7 +16,7 @@ from keyfold.runtime.counted_fields import refuse_copy, refuse_counts
 from keyfold.runtime.expansion import transactional
 from keyfold.runtime.flow import Flow, Parallel
 from keyfold.runtime.intent import Delete, Put
-from keyfold.runtime.reads import read_query
+from keyfold.runtime.reads import Asked, read_query
 from keyfold.runtime.recognition import is_expired
 from keyfold.runtime.undecodable import complain, decode_all
 from keyfold.runtime.walk import Walk, get_batches, in_chunks, transact, write_batches
@@ -150,7 +150,8 @@ def delete_collection(
     maintained = bool(transactional(checked_query(query).entity.__spec__))
     cursor: str | None = None
     while True:
-        page = yield from read_query(context, query, {}, limit=BATCH_WRITE_ITEMS, cursor=cursor)
+        asked = Asked({}, cursor=cursor, limit=BATCH_WRITE_ITEMS)
+        page = yield from read_query(context, query, asked)
         refs = [item.ref() for item in page]
         if not refs and page.cursor is None:
             return done

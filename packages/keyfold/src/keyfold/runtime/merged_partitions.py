@@ -22,7 +22,7 @@ from keyfold.design.parameter import Param
 from keyfold.design.query import Query
 from keyfold.design.query_merge import Merge
 from keyfold.design.read import Each, Page, resolve
-from keyfold.errors import PlanError, Undecodable
+from keyfold.errors import Undecodable
 from keyfold.runtime.context import Context
 from keyfold.runtime.cursor import arguments_of, seal, unseal
 from keyfold.runtime.flow import Flow, Parallel
@@ -88,9 +88,7 @@ def read_merge(
     limit: int | None,
 ) -> Flow[Page[E]]:
     """One page of the merge."""
-    size = DEFAULT_PAGE if limit is None else limit
-    if not isinstance(size, int) or size < 1:
-        raise PlanError(f"limit must be a whole number of at least 1, not {size!r}")
+    size = limit or DEFAULT_PAGE
     scope = f"merge:{name}:{wanted.unique}:{arguments_of(arguments, _left_out(wanted))}"
     after: Position | None = None
     if cursor is not None:

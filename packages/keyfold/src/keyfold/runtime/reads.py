@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import orjson
 
@@ -14,7 +15,7 @@ from keyfold.design.entity import Entity
 from keyfold.design.formats import text_of
 from keyfold.design.home import Home
 from keyfold.design.item_collection import Collected, Collection
-from keyfold.design.nearest import Nearest
+from keyfold.design.nearest import NEIGHBOURS, Nearest
 from keyfold.design.parameter import Param
 from keyfold.design.projection import View
 from keyfold.design.query import Count, Exists, First, Projected, Query
@@ -43,50 +44,32 @@ class SteppedRead(Read[T], ABC):
     def steps(self, context: Context) -> Flow[T]: ...
 
 
-def read(
-    context: Context,
-    wanted: Read[T],
-    arguments: Mapping[str, Any],
-    *,
-    name: str = "",
-    cursor: str | None = None,
-    limit: int | None = None,
-    budget: int | None = None,
-) -> Flow[T]:
-    """Run a read; `cursor` continues a paged one, `limit` overrides its page size.
+@dataclass
+class Asked:
+    """What comes with a read."""
 
-    `budget` limits its requests: a filtered page ends short rather than exceed it.
-    """
-    if not name:
+    arguments: Mapping[str, Any]
+    name: str = ""
+    """The pattern's; an unnamed read is checked first."""
+    cursor: str | None = None
+    """Continues a paged read."""
+    limit: int | None = None
+    """Overrides the page size."""
+    budget: int | None = None
+    """The most requests: a filtered page ends short rather than exceed it."""
+
+
+def read(context: Context, wanted: Read[Any], asked: Asked) -> Flow[Any]:
+    """Run a read."""
+    arguments = asked.arguments
+    if not asked.name:
         check_readable(wanted)
-    return cast("Flow[T]", _dispatch(context, wanted, arguments, name, cursor, limit, budget))
-
-
-def _dispatch(
-    context: Context,
-    wanted: Read[Any],
-    arguments: Mapping[str, Any],
-    name: str,
-    cursor: str | None,
-    limit: int | None,
-    budget: int | None,
-) -> Flow[Any]:
-    size = limit if limit is not None else resolve(getattr(wanted, "size", None), arguments)
+    if asked.limit is None:
+        asked.limit = resolve(getattr(wanted, "size", None), arguments)
     if isinstance(wanted, Query):
-        return read_query(
-            context, wanted, arguments, name=name, cursor=cursor, limit=size, budget=budget
-        )
+        return read_query(context, wanted, asked)
     if isinstance(wanted, Projected):
-        return read_query(
-            context,
-            wanted.query,
-            arguments,
-            name=name,
-            cursor=cursor,
-            limit=size,
-            budget=budget,
-            view=wanted.view,
-        )
+        return read_query(context, wanted.query, asked, wanted.view)
     if isinstance(wanted, Get):
         values = {k: resolve(v, arguments) for k, v in wanted.ref.values.items()}
         return find(context, Ref(wanted.ref.entity, values), consistent=wanted.consistent_read)
@@ -96,18 +79,18 @@ def _dispatch(
         several = batch.get_many if isinstance(wanted, GetMany) else batch.get_together
         return several(context, resolve_refs(wanted.refs, arguments))
     if isinstance(wanted, First | Exists):
-        return _first(context, wanted, arguments, budget)
+        return _first(context, wanted, asked)
     if isinstance(wanted, Count):
         return _count(context, wanted.query, arguments)
     if isinstance(wanted, Collection):
-        return _collect(context, wanted, arguments, name, cursor, size, budget)
+        return _collect(context, wanted, asked)
     if isinstance(wanted, Merge):
-        return read_merge(context, wanted, arguments, name, cursor, size)
+        limit = check_limit(asked.limit)
+        return read_merge(context, wanted, arguments, asked.name, asked.cursor, limit)
     if isinstance(wanted, Nearest):
         from keyfold.runtime.search import search
 
-        check_limit(size)
-        return search(context, wanted, arguments, size)
+        return search(context, wanted, arguments, check_limit(asked.limit) or NEIGHBOURS)
     if isinstance(wanted, SteppedRead):
         return wanted.steps(context)
     raise PlanError(
@@ -116,17 +99,12 @@ def _dispatch(
     )
 
 
-def _first(
-    context: Context,
-    wanted: First[Any] | Exists[Any],
-    arguments: Mapping[str, Any],
-    budget: int | None,
-) -> Flow[Any]:
+def _first(context: Context, wanted: First[Any] | Exists[Any], asked: Asked) -> Flow[Any]:
     query = wanted.query
-    request = query_request(context, query, arguments)
+    request = query_request(context, query, asked.arguments)
     if request is None:
         return False if isinstance(wanted, Exists) else None
-    page = _page(request, query, 1, budget)
+    page = _page(request, query, 1, asked.budget)
     yield from page.fill()
     while not page.walk.ended and not page.found:
         # A short page would look like the end. Expired items do not count against the caller.
@@ -164,53 +142,53 @@ def get(context: Context, ref: Ref[E], *, consistent: bool = True) -> Flow[E]:
 
 
 def read_query(
-    context: Context,
-    query: Query[Any],
-    arguments: Mapping[str, Any],
-    *,
-    name: str = "",
-    cursor: str | None = None,
-    limit: int | None = None,
-    budget: int | None = None,
-    view: View[Any] | None = None,
+    context: Context, query: Query[Any], asked: Asked, view: View[Any] | None = None
 ) -> Flow[Page[Any]]:
     """One page; if a filter drops many items it may be short and still have a cursor."""
-    check_limit(limit)
-    request = query_request(context, query, arguments, fields=view.fields if view else ())
+    limit, spec = check_limit(asked.limit), query.entity.__spec__
+    request = query_request(context, query, asked.arguments, fields=view.fields if view else ())
     if request is None:
         return Page([])
-    decode = (view or query.entity.__spec__).decode
-    bound = scope(name, query, arguments)
-    page = _page(request, query, limit, budget)
-    home = query.entity.__spec__.home
-    page.walk.position = yield from _start(context, bound, request, page.key, cursor, home)
+    page = _page(request, query, limit, asked.budget)
+    read = _fill(context, asked, query, page, (view or spec).decode, spec.home)
+    return Page(*(yield from read))
+
+
+def _fill(
+    context: Context,
+    asked: Asked,
+    wanted: Query[Any] | Collection[Any],
+    page: QueryPage,
+    decode: Callable[[dict[str, Any]], Any],
+    home: Home | None = None,
+) -> Flow[tuple[list[Any], str | None]]:
+    """The items of a page from the cursor on, and the cursor of the next."""
+    bound, request = scope(asked.name, wanted, asked.arguments), page.walk.request
+    page.walk.position = yield from _start(context, bound, request, page.key, asked.cursor, home)
     last = yield from page.fill()
-    following = seal_position(context, bound, request, last)
+    following = None
+    if last is not None:
+        following = seal(context.cursor_key, bound, [place_of(request), last])
     good, wrong = decode_all(context.on_undecodable, decode, page.found)
-    complain(wrong, good, following)
-    return Page(good, following)
+    found = [one for one in good if one is not None]
+    complain(wrong, found, following)
+    return found, following
 
 
-def _page(
-    request: Request,
-    query: Query[Any],
-    limit: int | None,
-    budget: int | None,
-) -> QueryPage:
-    spec, declared = query.entity.__spec__, query.source.declared
-    key = [a.attribute for a in declared.attributes] if declared.index is not None else []
-    positions = tuple(dict.fromkeys([*key, *spec.table.schema.key_attributes]))
+def _page(request: Request, query: Query[Any], limit: int | None, budget: int | None) -> QueryPage:
+    spec = query.entity.__spec__
     hidden = spec.ttl is not None and query.condition is None
-    return QueryPage(walk_query(request, spec.home), positions, limit, budget, hidden)
+    key = query.source.declared.position
+    return QueryPage(walk_query(request, spec.home), key, limit, budget, hidden)
 
 
 def _start(
     context: Context,
     bound: str,
-    request: Request,
+    request: Mapping[str, Any],
     key: Sequence[str],
     cursor: str | None,
-    home: Home | None = None,
+    home: Home | None,
 ) -> Flow[dict[str, Any] | None]:
     """Where a cursor continues; one from before a migration continues behind the same item."""
     if not cursor:
@@ -246,48 +224,22 @@ def _count(context: Context, query: Query[Any], arguments: Mapping[str, Any]) ->
     return found
 
 
-def _collect(
-    context: Context,
-    wanted: Collection[Any],
-    arguments: Mapping[str, Any],
-    name: str,
-    cursor: str | None,
-    limit: int | None,
-    budget: int | None,
-) -> Flow[Collected[Any]]:
-    check_limit(limit)
-    request = collection_request(context, wanted, arguments)
+def _collect(context: Context, wanted: Collection[Any], asked: Asked) -> Flow[Collected[Any]]:
+    limit = check_limit(asked.limit)
+    request = collection_request(context, wanted, asked.arguments)
     if request is None:
         return Collected([])
-    key = wanted.keys[0].declared
-    index = [a.attribute for a in key.attributes] if key.index is not None else []
-    home = wanted.entities[0].__spec__.table.schema.key_attributes
-    positions = tuple(dict.fromkeys([*index, *home]))
-    bound = scope(name, wanted, arguments)
-    start = yield from _start(context, bound, request, positions, cursor)
-    walk = Walk("Query", request, start, mine=declared_at(wanted.entities[0].__spec__))
-    page = QueryPage(walk, positions, limit, budget)
-    last = yield from page.fill()
-    following = seal_position(context, bound, request, last)
-
-    decode = member_decoder(context, wanted)
-    good, wrong = decode_all(context.on_undecodable, decode, page.found)
-    found = [one for one in good if one is not None]
-    complain(wrong, found, following)
-    return Collected(found, following)
+    spec = wanted.entities[0].__spec__
+    walk = Walk("Query", request, mine=declared_at(spec))
+    page = QueryPage(walk, wanted.keys[0].declared.position, limit, asked.budget)
+    read = _fill(context, asked, wanted, page, member_decoder(context, wanted))
+    return Collected(*(yield from read))
 
 
-def check_limit(limit: int | None) -> None:
-    if limit is not None and (not isinstance(limit, int) or limit < 1):
-        raise PlanError(f"limit must be a whole number of at least 1, not {limit!r}")
-
-
-def seal_position(
-    context: Context, bound: str, request: Request, position: Any | None
-) -> str | None:
-    if position is None:
-        return None
-    return seal(context.cursor_key, bound, [place_of(request), position])
+def check_limit(limit: int | None) -> int | None:
+    if limit is None or (isinstance(limit, int) and limit >= 1):
+        return limit
+    raise PlanError(f"limit must be a whole number of at least 1, not {limit!r}")
 
 
 def scope(name: str, wanted: Query[Any] | Collection[Any], arguments: Mapping[str, Any]) -> str:
@@ -296,7 +248,7 @@ def scope(name: str, wanted: Query[Any] | Collection[Any], arguments: Mapping[st
     return f"{name}:{arguments_of(arguments, (limit,))}"
 
 
-def place_of(request: Request) -> str:
+def place_of(request: Mapping[str, Any]) -> str:
     """Where a position lies: the table or index, and the partition."""
     values = request.get("ExpressionAttributeValues", {})
     place = [request["TableName"], request.get("IndexName"), values.get(":0")]
