@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from keyfold_workbench.adopt.document.blocks import Block, CellRow
 from keyfold_workbench.adopt.document.code_reads import (
@@ -15,14 +14,13 @@ from keyfold_workbench.adopt.document.code_reads import (
     read_gets,
     read_scans,
 )
+from keyfold_workbench.adopt.document.example_items import read_item
 from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.index_lines import tell_named_index
 from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses
 from keyfold_workbench.adopt.document.key_schemas import read_key_schemas
-from keyfold_workbench.adopt.document.key_side import INDEX, SIDES, key_side
-from keyfold_workbench.adopt.document.key_text import WrittenKey, key_text
-from keyfold_workbench.adopt.document.notations import KIND, READ_WORD, attribute_type
-from keyfold_workbench.adopt.document.property_rows import key_mark
+from keyfold_workbench.adopt.document.key_side import INDEX, SIDES, KeySide, index_number, key_side
+from keyfold_workbench.adopt.document.notations import READ_WORD, attribute_type
 from keyfold_workbench.adopt.document.prose import read_prose
 from keyfold_workbench.adopt.document.reads import (
     clauses_of,
@@ -31,9 +29,13 @@ from keyfold_workbench.adopt.document.reads import (
     title_of,
 )
 from keyfold_workbench.adopt.document.scope import entity_name
-from keyfold_workbench.adopt.document.statements import AttributeStatement, KeyStatement, Mark
+from keyfold_workbench.adopt.document.statements import (
+    AttributeStatement,
+    Mark,
+    TableStatement,
+)
 from keyfold_workbench.adopt.document.tables import read_table
-from keyfold_workbench.adopt.document.telling import key_type, tell_attribute, tell_clauses
+from keyfold_workbench.adopt.document.telling import tell_clauses
 
 _SKIPPED = re.compile(
     r"(?i)(?:mermaid|hcl|terraform|tf|ya?ml|toml|sql|graphql|xml|diff|makefile|dockerfile|csv)\b"
@@ -44,7 +46,8 @@ _CODE = re.compile(
 )
 _PROGRAM = re.compile(
     r"\b(?:await|function|def |return|const \w+ =|import |new \w+Command|async|class |func "
-    r"|fn |val |aws dynamodb|(?:put_item|update_item|delete_item|get_item|putItem|getItem)\()"
+    r"|fn |val |aws dynamodb|Item\s*:\s*\{|"
+    r"(?:put_item|update_item|delete_item|get_item|putItem|getItem)\()"
 )
 _TITLE = re.compile(
     r"^\s{0,4}(?:#+|//|--|\*|-)?\s*(?P<title>[A-Z][\w ()/-]{1,50}?)\s*(?:\([^)]*\))?:?\s*$"
@@ -82,12 +85,11 @@ def read_fence(here: Here) -> None:
     ):
         return
     calls = CALLS.search(here.block.text)
-    item = None if calls else _item(here.block.text)
-    if item is not None and (here.block.text.lstrip().startswith("{") or _is_example(here, item)):
-        if any(key_side(name, here.names) for name in item):
-            _read_item(here, item)
-        if not any(key_side(name) for name in item):
-            _tell_marked(here)
+    if boxes := [*_boxes(here)]:
+        for box in boxes:
+            _read_groups(box)
+        return
+    if not calls and read_item(here):
         return
     rows = _rows(here.block) if here.at.section not in ("patterns", "examples") else ()
     if rows:
@@ -99,18 +101,6 @@ def read_fence(here: Here) -> None:
         read_conditions(here)
     elif not _PROGRAM.search(here.block.text):
         _read_groups(here)
-
-
-def _tell_marked(here: Here) -> None:
-    """`"orderId": "o-17",  // Partition key`: a comment marks an attribute as a key."""
-    for line, text in here.block.lines:
-        found = re.match(r"\s*[\"']?(\w+)[\"']?\s*:\s*[^/#]*(?://|#)\s*(\S.*)$", text)
-        mark = key_mark(found[2]) if found else None
-        if found and mark and not key_side(found[1]):
-            kind = "N" if re.search(r":\s*[\d.]+\s*,?\s*/", text) else key_type(found[2])
-            tell_attribute(
-                here, line, here.at.entity, mark, found[1], kind, "an attribute marked as a key"
-            )
 
 
 def _rows(block: Block) -> tuple[CellRow, ...]:
@@ -128,10 +118,33 @@ def _rows(block: Block) -> tuple[CellRow, ...]:
     return tuple(row for row in cells if len(row.cells) == width)
 
 
+def _boxes(here: Here) -> Iterator[Here]:
+    """Tables drawn as boxes: `│ orders │` above the keys of their items."""
+    start = 0
+    lines = [re.sub(r"^\s*[│┃]\s?|\s*[│┃]\s*$", "", text) for _, text in here.block.lines]
+    if not any(re.match(r"\s*[┌╔]", text) for text in lines):
+        return
+    for end, text in enumerate(lines):
+        if re.match(r"\s*[┌╔]", text):
+            start = end + 1
+        if not re.match(r"\s*[└╚]", text):
+            continue
+        inner = ["" if re.match(r"\s*[├╠─═]", each) else each for each in lines[start:end]]
+        title = inner[0].strip() if inner else ""
+        whole = "\n".join(["", *inner[1:]])
+        if re.fullmatch(r"[\w.-]{3,}", title) and key_clauses(whole, here.names):
+            line = here.block.line + start
+            box = replace(here.block, line=line, text=whole, label=title)
+            there = replace(here.about(table=title, entity=title, section="keys"), block=box)
+            there.say(TableStatement, line, "a heading", title=title, name=title)
+            yield there
+
+
 def _read_groups(here: Here) -> None:
     """Plain lines `PK: …`, `SK: …`: keys of an item, or conditions of a read."""
     groups = _groups(here)
     told = [group for group in groups if group.clauses]
+    several = len([*filter(_in_a_line, told)]) > 1 and here.at.section != "patterns"
     for group in groups:
         if not group.clauses:
             if not _CODE.match(here.block.info) and here.at.section in ("keys", "indexes", ""):
@@ -146,6 +159,9 @@ def _read_groups(here: Here) -> None:
         only = [clause for _, clause in group.clauses]
         line = group.clauses[0][0]
         entity = entity_name(group.title)
+        if several and _in_a_line(group) and not entity:
+            tell_clauses(here.about(entity=""), group.clauses, "", "a line of keys")
+            continue
         there = here.about(index=group.index or here.at.index)
         stored = _is_stored(here, group)
         if tells_reads(here.at, group.text, only) and len(_types(group)) < 2 and not stored:
@@ -162,6 +178,13 @@ def _read_groups(here: Here) -> None:
             entity = entity or (_stored_entity(here) if stored else "")
             tell_clauses(there, group.clauses, entity or here.at.entity, "lines of a key")
             _tell_attributes(here, group, entity or here.at.entity)
+
+
+def _in_a_line(group: _Group) -> bool:
+    """`PK: ORG#<id>  SK: USER#<id>`: an item in each of several lines."""
+    sides = [clause.side for _, clause in group.clauses if clause.operator == "="]
+    lines = {line for line, _ in group.clauses}
+    return len(lines) == 1 and [side.side for side in sides] == [*SIDES] and not sides[0].index
 
 
 def _is_stored(here: Here, group: _Group) -> bool:
@@ -200,7 +223,8 @@ def _groups(here: Here) -> list[_Group]:
         if index:
             groups.append(_Group(title, index))
             continue
-        inline = _INLINE_TITLE.match(text)
+        placed = _OF_INDEX_KEYS.match(text)
+        inline = None if placed else _INLINE_TITLE.match(text)
         if not found and (comment or heading) and not key_side(text):
             name = comment["comment"] if comment else heading["title"] if heading else ""
             if re.match(
@@ -215,9 +239,14 @@ def _groups(here: Here) -> list[_Group]:
         if found and re.match(r"(?i)\W*(?:optional|or|alternatively)\b", text):
             here.ask(line, f"{found[0].raw} is optional; is it in the design?")
             continue
+        if found and placed and not reads and not any(c.side.index for c in found):
+            found = [_of_index(clause, index_number(placed[1]), groups) for clause in found]
         again = any(
             c.side.side == "partition"
-            and any(c.side == known.side for _, known in groups[-1].clauses)
+            and any(
+                (c.side.index, c.side.side) == (known.side.index, known.side.side)
+                for _, known in groups[-1].clauses
+            )
             for c in found
         )
         said = re.search(r"\s(?://|#)\s+(\w.*?)\s*$", text) if reads else None
@@ -228,6 +257,18 @@ def _groups(here: Here) -> list[_Group]:
         groups[-1].lines.append((line, text))
         groups[-1].clauses += [(line, clause) for clause in found]
     return groups
+
+
+_OF_INDEX_KEYS = re.compile(rf"(?i)\s*[-*]?\s*((?:{INDEX})\d)\s*(?:\([^()]*\))?\s*:\s*(?=pk\b)")
+
+
+def _of_index(clause: KeyClause, number: str, groups: list[_Group]) -> KeyClause:
+    """`GSI1 (by day): PK=same  SK=DAY#<day>`: a clause about the index of its line."""
+    told = (c for group in reversed(groups) for _, c in group.clauses)
+    own = next((c.value for c in told if c.side == clause.side), None)
+    same = clause.value is not None and clause.value.text == "same"
+    values = (own,) if same else clause.values
+    return replace(clause, side=KeySide(number, clause.side.side), values=values)
 
 
 def _types(group: _Group) -> list[str]:
@@ -255,104 +296,3 @@ def _tell_attributes(here: Here, group: _Group, entity: str) -> None:
                 optional=kind.optional or bool(found[2]),
                 values=kind.values,
             )
-
-
-_ITEM_LINE = re.compile(
-    r"(?m)^\s{0,4}[\"']?(?P<name>\w+)[\"']?\s*:\s*(?:[\"'](?P<text>[^\"'\n]*)[\"']|"
-    r"(?P<bare>[^\s{\[\"'](?:[^\n#]|\S#)*?))\s*,?\s*(?:(?:#|//)\s.*)?$"
-)
-
-
-def _item(text: str) -> dict[str, Any] | None:
-    """An example item as JSON, also with comments, in a program's notation, or in lines."""
-    bare = re.sub(r"(?m)(?<![:\"'])//[^\"\n]*$", "", text)
-    try:
-        item = json.loads(re.sub(r",(\s*[}\]])", r"\1", bare))
-    except (ValueError, RecursionError):
-        item = {}
-        for hit in _ITEM_LINE.finditer(text):
-            value = hit["text"] if hit["bare"] is None else hit["bare"]
-            item[hit["name"]] = int(value) if hit["bare"] and value.isdecimal() else value
-    return item if isinstance(item, dict) and item else None
-
-
-def _is_example(here: Here, item: dict[str, Any]) -> bool:
-    """Lines with keys that hold values: of their other attributes, or such as `"PK": "ORDER"`."""
-    keys = {name: str(value) for name, value in item.items() if key_side(name)}
-    values = {str(v) for name, v in item.items() if name not in keys and not KIND.fullmatch(name)}
-    held = any({*value.split("#")} & values for value in keys.values())
-    quoted = re.match(r"\s*\"\w+\"\s*:", here.block.text) is not None
-    templates = any(re.search(r"[<{]", value) for value in keys.values())
-    return bool(keys) and not templates and (held or quoted)
-
-
-def _read_item(here: Here, item: dict[str, Any]) -> None:
-    """An example item: its attributes; its keys where their parts are values of attributes."""
-    if not here.at.entity or READ_WORD.search(re.sub(r"(?m)(?:#|//)\s.*$", "", here.block.text)):
-        return
-    values: dict[str, str] = {}
-    for name, value in item.items():
-        if (
-            not key_side(name, here.names)
-            and isinstance(value, str | int)
-            and not (KIND.fullmatch(name) and str(value).isupper())
-        ):
-            values.setdefault(str(value), name)
-            if re.match(r"[A-Za-z].*\d", str(value)):
-                known = here.names.values.setdefault(str(value), name)
-                here.names.values[str(value)] = name if known == name else ""
-    values = {**{value: name for value, name in here.names.values.items() if name}, **values}
-    for line, text in here.block.lines:
-        found = re.match(r"\s{0,4}[\"']?(\w+)[\"']?\s*:", text)
-        if not found or found[1] not in item:
-            continue
-        value, side = item[found[1]], key_side(found[1], here.names)
-        if side and not key_side(found[1]) and "#" not in str(value):
-            side = None  # an attribute that is a key by its own name
-        if side and isinstance(value, str) and side.index != "*":
-            key = WrittenKey(f"<{values[value]}>") if value in values else key_text(value)
-            if key is not None and ("#" in value or value.isupper() or key.fields or key.example):
-                key = _generalised(value, values) if not key.fields else key
-                here.say(
-                    KeyStatement,
-                    line,
-                    "an example item",
-                    entity=here.at.entity,
-                    side=side,
-                    key=key,
-                    section=here.block.path,
-                )
-            here.mark_read(line)
-        elif side is None:
-            word = {
-                str: "string",
-                bool: "boolean",
-                int: "number",
-                float: "decimal",
-                list: "list",
-                dict: "map",
-            }.get(type(value), "")
-            word = (
-                "timestamp"
-                if isinstance(value, str) and re.match(r"\d{4}-\d\d-\d\dT", value)
-                else word
-            )
-            here.say(
-                AttributeStatement,
-                line,
-                "an example item",
-                entity=here.at.entity,
-                name=found[1],
-                type=word,
-            )
-
-
-def _generalised(value: str, values: dict[str, str]) -> WrittenKey:
-    """`ORDER#o-17` of an item with orderId o-17 is `ORDER#<orderId>`."""
-    parts = [
-        f"<{values[part]}>" if part in values and (at or not part.isupper()) else part
-        for at, part in enumerate(value.split("#"))
-    ]
-    left = [part for at, part in enumerate(parts) if at and "<" not in part and not part.isupper()]
-    text = "#".join(parts)
-    return WrittenKey(text, "", bool(left) or (text == value and not value.isupper()))

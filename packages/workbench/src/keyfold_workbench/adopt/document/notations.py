@@ -157,12 +157,12 @@ KEY_WORDS = tuple(
 KIND = re.compile(r"(?i)(?:entity|item|record|object)?_?(?:type|kind)|_type|__typename|_et")
 """Attributes that tell the kind of an item: their values are literals of its keys."""
 
-READS = {"pk lookup": "get", "getitem": "get", "get_item": "get", "batchgetitem": "get",
-         "batchget": "get",
-         "transactgetitems": "get", "query": "query", "scan": "scan", "get": "get"}  # fmt: skip
+READS = {"query": "query", "scan": "scan"} | dict.fromkeys(
+    ("pk lookup", "get", "getitem", "get item", "get_item", "batchgetitem", "batchget",
+     "transactgetitems"), "get")  # fmt: skip
 READ_WORD = re.compile(
     r"(?i)\b(PK lookup|GSI (?:lookup|scan|query|on)|"
-    r"GetItem|BatchGetItem|BatchGet|get_item|Quer(?:y(?:_\w+)?|ies)|Scan(?! ?index|[- "
+    r"Get ?Item(?!s)|BatchGetItem|BatchGet|get_item|Quer(?:y(?:_\w+)?|ies)|Scan(?! ?index|[- "
     r"]?reverse| forward))\b|\b((?-i:GET))\b(?=[ :(`])"
 )
 READ_BY = re.compile(

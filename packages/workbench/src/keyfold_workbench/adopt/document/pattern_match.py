@@ -130,7 +130,7 @@ def _by_templates(model: DocumentModel, said: PatternStatement, name: str) -> Fo
         read = [entity for entity in read if entity.table is table] or read
     told = " AND ".join(clause.raw for clause in said.clauses)
     if any(_is_example(clause, read, said.index) for clause in clauses.values()):
-        clauses = _of_examples(said, clauses, read)
+        clauses = _of_examples(model, said, clauses, read)
         if not clauses:
             model.reading.ask(said.line, f"{name}: {told} is an example; of which key?")
             return None
@@ -221,7 +221,6 @@ def _is_example(clause: KeyClause, read: list[DocumentEntity], index: str) -> bo
     if any(value and value.example for value in clause.values):
         return True
     stored = [entity.keys[index, clause.side.side][0].text.split("#") for entity in read]
-    parts = clause.value.text.split("#") if clause.value else []
     return any(
         (
             re.match(r"[A-Z]\w*[a-z]", part) is not None
@@ -233,7 +232,7 @@ def _is_example(clause: KeyClause, read: list[DocumentEntity], index: str) -> bo
         )
         and bool(stored)
         and all(at < len(theirs) and theirs[at].startswith("<") for theirs in stored)
-        for at, part in enumerate(parts)
+        for at, part in enumerate(_parts(clause))
     )
 
 
@@ -253,14 +252,27 @@ def _words_for_fields(
     ]
 
 
+def _parts(clause: KeyClause) -> list[str]:
+    return clause.value.text.split("#") if clause.value else []
+
+
 def _of_examples(
-    said: PatternStatement, clauses: dict[Side, KeyClause], read: list[DocumentEntity]
+    model: DocumentModel,
+    said: PatternStatement,
+    clauses: dict[Side, KeyClause],
+    read: list[DocumentEntity],
 ) -> dict[Side, KeyClause]:
     """Examples as the one template that they are examples of; empty if that is unclear."""
     made: dict[Side, KeyClause] = {}
     for side, clause in clauses.items():
         stored = {entity.keys[said.index, side][0].text for entity in read}
         if len(stored) == 1 and clause.operator == "=":
+            theirs = next(iter(stored))
+            for part, field in zip(_parts(clause), theirs.split("#"), strict=False):
+                if part.isalpha() and part.isupper() and _OF_ONE.fullmatch(field):
+                    model.reading.ask(
+                        said.line, f"{said.name}: is {part} meant, or any {field}? {field} is read."
+                    )
             made[side] = replace(clause, values=(WrittenKey(stored.pop()),))
         elif not _is_example(clause, read, said.index):
             made[side] = clause

@@ -69,7 +69,8 @@ def property_rows(here: Here, grid: DocumentGrid) -> None:
             if cell not in named and (_HOLE_FIRST.match(cell) or not attribute_type(cell)[0])
         ]
         if side and named and not any(map(_TEMPLATE.search, told)):
-            own = side.attribute or attribute_in(named[0])
+            told_name = attribute_in(named[0])
+            own = (told_name if not key_side(told_name) else "") or side.attribute
             kind = key_type(" ".join(row.cells[1:]))
             where = KeySide(side.index, side.side, own)
             tell_attribute(here, row.line, "", where, own, kind, "a row of a property")
@@ -112,7 +113,7 @@ def property_rows(here: Here, grid: DocumentGrid) -> None:
 def tell_property(here: Here, line: int, label: str, value: str) -> bool:
     """A table's name, time to live, stream, key or index, as a label with its value."""
     first = (codes(value) or [re.sub(r"\s*\(.*", "", plain(value))])[0]
-    if attribute_type(first)[0]:
+    if attribute_type(first)[0] and "table" not in label.lower():
         return False
     if here.at.section == "patterns":
         return False

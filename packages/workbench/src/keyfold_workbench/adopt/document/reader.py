@@ -249,7 +249,7 @@ def _read_block(here: Here) -> None:
             read_prose(here)
 
 
-_TABLE_NAME = re.compile(r"(?i)(?:[\d.]+ )?(?:dynamodb )?table name:?")
+_TABLE_NAME = re.compile(r"(?i)(?:[\d.]+ )?(?:(?:dynamodb |local |our )?table name|local table):?")
 
 
 def _tell_table_name(here: Here) -> bool:

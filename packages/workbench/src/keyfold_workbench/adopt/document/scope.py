@@ -44,7 +44,7 @@ _INDEX_LEAD = re.compile(
 )
 """A heading or an item that names an index: `GSI: OrdersByDate`, `email-index (optional)`."""
 _SENTENCE = re.compile(
-    r"(?i)(?:(?:why|how|what|when|where|if)\s|avoid\w*\s|add\w* the|prevent\w*"
+    r"(?i)(?:(?:why|how|what|when|where|if|both|these|every)\s|avoid\w*\s|add\w* the|prevent\w*"
     r"|creat\w+ (?:an?|the|tables?)\b|keep this|use this|regardless|the following|all items"
     r"|current state)\b.*|.*[?.]$"
 )
@@ -218,7 +218,7 @@ def entity_name(text: str) -> str:
 
 def table_title(heading: str) -> str:
     """The table that a heading names: by its name in code, or in words."""
-    if _INDEX_LEAD.fullmatch(NUMBERED.sub("", heading)):
+    if _INDEX_LEAD.fullmatch(NUMBERED.sub("", heading)) or _SENTENCE.match(heading):
         return ""
     if numbered := _TABLE_NUMBER.fullmatch(heading):
         return entity_name(numbered[1]) or plain(numbered[1])

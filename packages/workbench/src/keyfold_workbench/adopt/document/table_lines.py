@@ -27,6 +27,7 @@ _TTL = re.compile(
     r"(?i)\b(?:TTL|time[ -]to[ -]live)\b(?:\W{1,4}(?:is )?(?:enabled )?(?:on|via) (?:the )?"
     r"(?:attribute )?| (?:attribute|field)\b\W{0,3}(?:is |called |named )?)`(\w+)`"
 )
+_TTL_LABEL = re.compile(r"(?i)(?:ttl|time to live)(?: config\w*| settings?)?")
 _STREAM = re.compile(r"NEW_AND_OLD_IMAGES|NEW_IMAGE|OLD_IMAGE")
 
 
@@ -67,7 +68,7 @@ def tell_table_keys(here: Here, line: int, text: str) -> bool:
 def tell_table(here: Here, line: int, text: str) -> bool:
     """`The table is named **`orders`**`; time to live in a sentence."""
     name = re.search(r"(?i)\btable\*{0,2} (?:is )?(?:named|called)\s+[*`]*([\w.${}-]{3,})", text)
-    said = f"TTL {text}" if re.fullmatch(r"(?i)ttl", here.block.label) else text
+    said = f"TTL {text}" if _TTL_LABEL.fullmatch(here.block.label) else text
     expiry, stream = _TTL.search(said), _STREAM.search(text)
     if not (name or expiry or stream):
         return False

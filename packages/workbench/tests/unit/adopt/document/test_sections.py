@@ -146,6 +146,9 @@ INDEXED = """# News
    - PK: `slug` (partition key)
    - SK: `slug` (sort key)
 
+**TTL configuration:**
+- Attribute: `until`
+
 **Access patterns:**
 - One: `GetItem(PK=id)`
 - Published: `Query(GSI-Status, PK='published', SK descending)`
@@ -155,7 +158,7 @@ INDEXED = """# News
 def test_a_name_with_gsi_is_the_indexs_and_pk_stands_for_its_attribute() -> None:
     found = design_of(INDEXED, "news.md")
     [table] = found.schema.tables
-    assert table.key_text == "id"
+    assert (table.key_text, table.ttl) == ("id", "until")
     assert {i.name: i.key_text for i in table.indexes} == {
         "GSI-Status": "status / at",
         "GSI-Slug": "slug",
@@ -480,3 +483,103 @@ def test_a_key_schema_tells_the_stream_and_what_an_index_projects() -> None:
     [table] = design_of(text, "tables.md").schema.tables
     assert table.stream == "NEW_IMAGE"
     assert table.indexes[0].projection == "KEYS_ONLY"
+
+
+BOXES = """# Events
+
+## Tables
+
+```
+\u250c\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2510
+\u2502   shop-config   \u2502
+\u251c\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2524
+\u2502 PK: ORG#{orgId}   SK: USER#{userId}  \u2502
+\u2502 PK: ORG#{orgId}   SK: TEAM#{teamId}  \u2502
+\u2514\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2518
+
+\u250c\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2510
+\u2502   shop-events   \u2502
+\u251c\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2524
+\u2502 PK: ORG#{orgId}         \u2502
+\u2502 SK: EVENT#{at}#{eventId} \u2502
+\u2502                         \u2502
+\u2502 GSI-1 (by team): PK=TEAM#{teamId}  SK=EVENT#{at} \u2502
+\u2502 GSI-2 (by day): PK=same  SK=DAY#{day} \u2502
+\u2514\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2518
+```
+
+## Access patterns
+
+| Access pattern | Table | Key condition | Index |
+|---|---|---|---|
+| Events | events | PK=`ORG#{id}` | Base |
+| Events of a team | events | PK=`TEAM#{id}` | GSI-1 |
+| Events of all teams | events | PK=`TEAM#ALL` | GSI-1 |
+"""
+
+
+def test_tables_drawn_as_boxes_are_read_with_an_item_in_each_line() -> None:
+    found = design_of(BOXES, "events.md")
+    assert entities(found) == {
+        "User": ("ORG#{orgId}", "USER#{userId}"),
+        "Team": ("ORG#{orgId}", "TEAM#{teamId}"),
+        "ShopEvent": ("ORG#{orgId}", "EVENT#{at}#{eventId}"),
+    }
+    assert {e.name: e.table for e in found.schema.entities}["ShopEvent"] == "shop-events"
+    assert placed(found, "ShopEvent") == {
+        "GSI1": ("TEAM#{teamId}", "EVENT#{at}"),
+        "GSI2": ("ORG#{orgId}", "DAY#{day}"),
+    }
+    assert [read[1:3] for read in reads(found)] == [("query", None), *[("query", "GSI1")] * 2]
+    assert any("is ALL meant, or any <teamId>?" in question for question in found.questions)
+
+
+def test_keys_told_by_their_attributes_are_those_of_the_only_table() -> None:
+    text = """# Lessons
+
+Table name: `{project}-{stage}-lessons`
+TTL attribute: `ttl` (Unix timestamp)
+
+## Key structure
+
+| Key | Attribute | Type |
+|---|---|---|
+| PK | `lessonId` | String |
+| SK | `questionId` | String |
+
+Both tables share the same structure:
+
+- **Partition key:** `lessonId` (String)
+
+## Item types
+
+### Lesson item
+
+| Attribute | Type | Description |
+|---|---|---|
+| `lessonId` | S | The lesson (PK) |
+| `topic` | S | What it is about |
+"""
+    [table] = design_of(text, "lessons.md").schema.tables
+    assert (table.name, table.key_text, table.ttl) == ("lessons", "lessonId / questionId", "ttl")
+
+
+def test_an_example_has_the_attributes_of_its_first_level_only() -> None:
+    text = """# Memos
+
+## Memo
+```json
+{
+  "PK": "MEMO#m-1",
+  "SK": "META",
+  "memoId": "m-1",
+  "content": {
+    "title": "string",
+    "length": number
+  }
+}
+```
+"""
+    found = design_of(text, "memos.md")
+    names = {a.name for a in found.schema.by_entity["Memo"].attributes}
+    assert {"title", "length"} & names == set()
