@@ -30,6 +30,7 @@ from keyfold.errors import (
     Pending,
     TableNotFound,
     TransactionCanceled,
+    Unavailable,
     Undecodable,
 )
 from keyfold.migrations import Backend, Migrator, ScanPace, load
@@ -42,14 +43,17 @@ from keyfold_engine.engine import Engine
 
 MANY = int(os.environ.get("MIGRATIONS", "20"))
 FIRST = int(os.environ.get("FIRST_MIGRATION", "0"))
-CASES = (53, 93, 163, 198, 2009, 2037, 2038, 2042, 2049, 2050, 2056, 2077, 2107, 2124, 10053)
+CASES = (53, 93, 163, 198, 2009, 2037, 2038, 2042, 2049, 2050, 2056, 2077, 2107, 2124, 10053, 30092)
 """Seeds that failed once."""
 BUSY = 60
 """How often applications write before they rest: copying may be slower than they are."""
 THERE: Item = {"ConditionExpression": "attribute_exists(pk)"}
-LATE = (Pending, TableNotFound, NotFound, ConditionFailed, TransactionCanceled, Undecodable)
+LATE = (
+    *(Pending, TableNotFound, NotFound, ConditionFailed, TransactionCanceled, Undecodable),
+    Unavailable,
+)
 """What the new application is told while an item is on its way, or lacks what is derived for it, or
-the migration goes back.
+the migration goes back; or nobody copies any more, and it asks whether an item is missing.
 """
 
 

@@ -21,7 +21,7 @@ from keyfold.migrations import (
     move,
     remove,
 )
-from keyfold.migrations.snapshot import fingerprint
+from keyfold.migrations.diff import lacking
 from keyfold_engine.clients import connect
 
 OLDER = {"dynalite"}
@@ -69,7 +69,7 @@ def test_changes_of_tables_and_their_reverse(
     create.apply(backend)
     live = backend.live("Things")
     assert live is not None
-    assert fingerprint(live) == fingerprint(table)
+    assert lacking(table, live) == []
     if other_server[0] not in OLDER:
         index = add(Index("by-kind", "kind"), "Things")
         index.apply(backend)

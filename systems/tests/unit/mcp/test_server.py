@@ -318,7 +318,7 @@ async def test_from_a_slow_pattern_to_a_plan_and_where_it_is(backend: str, tmp_p
         assert "nothing changes" in await refusal(client, "draft_migration", text=text)
 
         before = loads(text)
-        plan = draft("0001_names", before, loads(with_index), live=before)
+        plan = draft("0001_names", before, loads(with_index))
         plan.save(folder)
         (status,) = (await ask(client, "migration_status"))["plans"]
         assert (status["name"], status["phase"]) == ("0001_names", "planned")

@@ -134,7 +134,6 @@ def _plan(args: argparse.Namespace) -> int:
         name,
         kept,
         schema,
-        live=_live(backend, kept),
         design=target,
         defaults=_defaults(target),
     )

@@ -30,6 +30,13 @@ def diff_tables(before: Schema, after: Schema) -> list[SchemaChange]:
     return list(_tables(before, after))
 
 
+def lacking(expected: TableSchema, live: TableSchema) -> list[SchemaChange]:
+    """What a live table does not have of an expected one: its key, and its indexes."""
+    kinds = ("table key changed", "index changed", "index removed")
+    both = (Schema("", (one,)) for one in (expected, live))
+    return [change for change in diff_tables(*both) if change.kind in kinds]
+
+
 def _tables(before: Schema, after: Schema) -> Iterator[SchemaChange]:
     for name, new in after.by_table.items():
         old = before.by_table.get(name)

@@ -3,47 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import Any
 
 from keyfold.design.entity import Entity
 from keyfold.errors import MigrationError
 from keyfold.migrations.backend import Item
 from keyfold.migrations.frozen_design import FrozenDesign
-from keyfold.migrations.moves import Move, move
 from keyfold.migrations.rewrites import Rewrite, rewrite_items
 from keyfold.migrations.wire_equality import same
 from keyfold.settings import nearest
 from keyfold_engine.values.codec import decode, encode
 
-Steps = Sequence[Move | Rewrite]
+Steps = Sequence[Rewrite]
 
 
-@overload
-def rename(was: type[Entity], now: type[Entity], /) -> Steps: ...
-@overload
-def rename(entity: str | type[Entity], was: str, now: str, /) -> Steps: ...
-def rename(first: Any, second: Any, third: str = "", /) -> Steps:
-    """Rename an entity or a field: `rename(User, "mail", "email")`.
+def rename(entity: str | type[Entity], was: str, now: str, /) -> Steps:
+    """Rename a field: `rename(User, "mail", "email")`.
 
-    A field's attribute, or one of a table's, is stored under both names until `contract`: writes
-    under the old name are copied to the new one, and applications that follow write both. A class
-    is stored only by its type name: keep that with `type_name=`, or move it to another table.
+    Its attribute, or one of a table's, is stored under both names until `contract`: writes under
+    the old name are copied to the new one, and applications that follow write both.
     """
-    if third:
-        was, now = _attribute(first, second), _attribute(first, third)
-        return (_copied(first, was, now), _dropped(first, was))
-    old, new = first.__spec__, second.__spec__
-    if old.table.name != new.table.name:
-        return (move(first, second),)
-    if old.table.schema.type_attribute is not None and old.type_name != new.type_name:
-        raise MigrationError(
-            f"items of {old.name} have the type {old.type_name!r}, by which running applications "
-            f"find them. Declare {new.name} with "
-            f"type_name={old.type_name!r}: then nothing needs to change"
-        )
-    if str(old.key.templates) != str(new.key.templates):
-        return (move(first, second),)
-    return ()
+    old, new = _attribute(entity, was), _attribute(entity, now)
+    return (_copied(entity, old, new), _dropped(entity, old))
 
 
 def drop(entity: str | type[Entity], *fields: str, where: str = "") -> Steps:

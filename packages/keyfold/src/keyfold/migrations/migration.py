@@ -64,12 +64,12 @@ def reached(phase: Phase, wanted: Phase) -> bool:
 
 @dataclass(frozen=True)
 class Migration:
-    """A plan. `expects` holds the fingerprints of the tables it was made for."""
+    """A plan. `expects` holds the tables it was made for."""
 
     name: str
     steps: Sequence[Step | Sequence[Step]]
     """Steps, and shorthands for several steps."""
-    expects: Mapping[str, str] = field(default_factory=dict)
+    expects: Mapping[str, TableSchema] = field(default_factory=dict)
     description: str = ""
     between: tuple[Design, Design] | None = None
     """The designs before and after, where structures differ: a rollback restores the old ones."""

@@ -9,14 +9,13 @@ from typing import Any, Final
 
 import yaml
 
-from keyfold.design.schema import EntitySchema, Index, Schema, TableSchema, VectorSchema
+from keyfold.design.schema import Schema
 from keyfold.errors import MigrationError
 from keyfold.migrations.diff import diff
 from keyfold.migrations.plan_steps import PlanSteps
 from keyfold.migrations.refusals import refuse_dangerous, refuse_index_keys
 from keyfold.migrations.same_table import rekeyed
-from keyfold.migrations.schema_change import SchemaChange
-from keyfold.migrations.snapshot import dump, fingerprint
+from keyfold.migrations.snapshot import dump
 
 FROM: Final = ".from.json"
 TO: Final = ".to.json"
@@ -53,11 +52,10 @@ def draft(
     before: Schema,
     after: Schema,
     *,
-    live: Schema | None = None,
     design: str = "",
     defaults: Container[tuple[str, str]] = (),
 ) -> Draft:
-    """The plan from one schema to another; `live` has the tables it is made for.
+    """The plan from one schema to another.
 
     `design` locates the design, as `module:name`, for what a schema cannot hold. `defaults` are the
     fields, by entity and name, that an item may lack.
@@ -67,16 +65,9 @@ def draft(
     refuse_index_keys(changes, before)
     steps = PlanSteps(changes, before, after, defaults)
     listed = steps.all()
-    touched = set(_touched_tables(changes))
     plan: dict[str, Any] = {}
     if steps.needs_design:
         plan["new"] = _declared(design)
-    expects = {
-        table.name: fingerprint(table)
-        for table in (live.tables if live else ())
-        if table.name in touched
-    }
-    plan |= {"expects": expects} if expects else {}
     plan["steps"] = listed
     head = [f"# {name}", "#", *(f"# - {change}" for change in changes), ""]
     body = yaml.safe_dump(plan, sort_keys=False, allow_unicode=True, width=100)
@@ -95,16 +86,3 @@ def _declared(design: str) -> str:
         f"a schema cannot hold, and {module} is a design file. Write it first: keyfold "
         f"new {module} -o {made}.py; then plan with --design {made}:design"
     )
-
-
-def _touched_tables(changes: list[SchemaChange]) -> set[str]:
-    found = set()
-    for change in changes:
-        for side in (change.old, change.new):
-            if isinstance(side, TableSchema):
-                found.add(side.name)
-            elif isinstance(side, EntitySchema):
-                found.add(side.table)
-            elif isinstance(side, Index | VectorSchema):
-                found.add(change.subject)
-    return found

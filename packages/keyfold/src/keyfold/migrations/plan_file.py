@@ -80,17 +80,20 @@ class _Plan:
         self._schemas: dict[str, Schema] = {}
 
     def migration(self) -> Migration:
-        expects = self.given.get("expects")
         return Migration(
             self.name,
             [made for node in self._listed for made in self._steps(node)],
-            {k.text("a table"): v.text("a fingerprint") for k, v in expects.items("tables")}
-            if expects is not None
-            else {},
+            self._expects,
             self._text("description"),
             self._between,
             "old" in self.given,
         )
+
+    @property
+    def _expects(self) -> Mapping[str, TableSchema]:
+        if "old" in self.given or not self.path.with_suffix(FROM).exists():
+            return {}
+        return self.schema("old").by_table
 
     @property
     def _listed(self) -> list[Node]:
@@ -313,7 +316,7 @@ def _remove_markers(step: _Step) -> Step:
     return remove_markers(table.name, table.partition, entity.__name__, *step.texts(step.verb))
 
 
-_OF_PLANS: Final = ("name", "description", "old", "new", "functions", "expects", "steps")
+_OF_PLANS: Final = ("name", "description", "old", "new", "functions", "steps")
 _OF_ITEMS: Final = ("of", "table", "where")
 _STEPS: Final[Mapping[str, tuple[Callable[[_Step], Steps], tuple[str, ...]]]] = {
     "create table": (lambda s: add(s.table("new", s.subject)), ()),
@@ -331,10 +334,6 @@ _STEPS: Final[Mapping[str, tuple[Callable[[_Step], Steps], tuple[str, ...]]]] = 
     "disable stream": (lambda s: remove(Stream(s.subject), s.text("of")), ("of",)),
     "move": (_move, ("to", "forward", "backward", "rename", "drops", "fill")),
     "rename": (lambda s: rename(s.items, s.subject, s.text("to")), ("to", "of", "table")),
-    "rename entity": (
-        lambda s: rename(s.entity(s.subject, "old"), s.entity(s.text("to"))),
-        ("to",),
-    ),
     "derive": (
         lambda s: derive(s.items, s.subject, s.function("value"), where=s.text("where", "")),
         ("value", *_OF_ITEMS),

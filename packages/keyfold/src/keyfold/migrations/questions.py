@@ -79,19 +79,27 @@ def _removed_attribute(name: str, old: EntitySchema, new: EntitySchema) -> Quest
 
 
 def _removed_entity(old: EntitySchema, before: Schema, after: Schema) -> Question | None:
-    answers: list[dict[str, Any]] = [
-        {"rename entity": old.name, "to": other.name}
+    alike = [
+        other
         for other in after.entities
         if other.name not in before.by_entity and _alike(old, other)
+    ]
+    answers: list[dict[str, Any]] = [
+        {"move": old.name, "to": other.name} for other in alike if other.table != old.table
     ]
     if old.table in after.by_table:
         answers.append({"drop entity": old.name})
     elif not answers:
         return None  # The question about its table covers it.
     text = (
-        f"{old.name} is no longer declared. Was it renamed, or should its items be dropped? "
-        "Without a step they stay."
+        f"{old.name} is no longer declared. Should its items be dropped? Without a step they stay."
     )
+    for other in (one for one in alike if one.table == old.table):
+        kept = old.type_name or old.name
+        text += (
+            f" If it is {other.name} now, declare that with type_name={kept!r}, by which its items "
+            "are found, and plan again."
+        )
     return Question(text, tuple(answers))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +10,7 @@ import orjson
 from pydantic import TypeAdapter
 from pydantic import ValidationError as Invalid
 
-from keyfold.design.schema import Schema, TableSchema
+from keyfold.design.schema import Schema
 from keyfold.design.validation import complaints, in_one_line
 from keyfold.errors import DeclarationError, MigrationError
 
@@ -92,16 +91,3 @@ def save(schema: Schema, path: Path) -> bool:
 
 def read(path: Path) -> Schema | None:
     return load(path.read_bytes(), str(path)) if path.exists() else None
-
-
-def fingerprint(table: TableSchema) -> str:
-    """Equal for tables with the same keys and indexes, however they were created."""
-    indexes = [
-        [i.name, i.partition, i.sort, i.partition_type, i.sort_type, i.projection, i.local]
-        for i in sorted(table.indexes, key=lambda index: index.name)
-    ]
-    included = {i.name: sorted(i.included) for i in table.indexes if i.included}
-    body = [table.partition, table.sort, table.partition_type, table.sort_type, indexes, included]
-    return hashlib.blake2b(
-        orjson.dumps(body, option=orjson.OPT_SORT_KEYS), digest_size=8
-    ).hexdigest()

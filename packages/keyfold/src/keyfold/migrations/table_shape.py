@@ -7,8 +7,8 @@ from collections.abc import Callable
 from keyfold.design.schema import TableSchema
 from keyfold.errors import Drifted, MigrationError, OperationError
 from keyfold.migrations.backend import Backend
+from keyfold.migrations.diff import lacking
 from keyfold.migrations.migration import Migration
-from keyfold.migrations.snapshot import fingerprint
 from keyfold.migrations.state import StateStore
 from keyfold.migrations.table_change import VIEW, Stream, TableChange, add, remove
 
@@ -104,13 +104,14 @@ class Shaping:
 
 def _refuse_other_tables(migration: Migration, backend: Backend) -> None:
     """Raise Drifted if a table is missing, different, or in the way."""
-    for table, expected in migration.expects.items():
+    for table in sorted(migration.touched & migration.expects.keys()):
         found = backend.live(table, ttl=False)
-        if found is None or fingerprint(found) != expected:
-            what = "does not exist" if found is None else "is not as the plan expects"
+        lacks = [] if found is None else lacking(migration.expects[table], found)
+        if found is None or lacks:
+            what = f"is not as the plan expects: {lacks[0]}" if lacks else "does not exist"
             raise Drifted(
-                f"{migration.name}: the table {backend.physical(table)} {what}; create the plan "
-                "again (keyfold migrations plan)"
+                f"{migration.name}: the table {backend.physical(table)} {what}. Make the table as "
+                "the design before the plan has it, or plan again from a snapshot of what is there"
             )
     for step in migration.changes:
         if not step.makes_table or not isinstance(step.part, TableSchema):

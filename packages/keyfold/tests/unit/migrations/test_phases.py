@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,17 @@ from keyfold.errors import (
     TableNotFound,
     VerifyFailed,
 )
-from keyfold.migrations import PHASES, Backend, Migration, Phase, ScanPace, add, remove, runner
+from keyfold.migrations import (
+    PHASES,
+    Backend,
+    Index,
+    Migration,
+    Phase,
+    ScanPace,
+    add,
+    remove,
+    runner,
+)
 from keyfold.migrations.changes import ItemChange
 from keyfold.migrations.copier import Copier
 from keyfold.migrations.direction import Direction
@@ -156,8 +167,11 @@ def test_a_plan_that_changed_under_way_is_refused(shop: Shop) -> None:
 
 
 def test_a_plan_made_for_other_tables_is_refused(shop: Shop) -> None:
-    shop.migration = Migration("stale", shop.migration.steps, expects={"Orders": "somethingelse"})
-    with pytest.raises(Drifted, match="not as the plan expects"):
+    other = replace(old_table.schema, indexes=(Index("byTotal", "total", partition_type="N"),))
+    shop.migration = Migration("stale", shop.migration.steps, expects={"Orders": other})
+    with pytest.raises(
+        Drifted, match="as the plan expects: Orders no longer has the index byTotal"
+    ):
         shop.migrator().apply("expand")
     assert shop.backend.describe("SeasonOrders") is None
 

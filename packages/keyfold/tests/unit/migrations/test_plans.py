@@ -370,7 +370,7 @@ def test_a_plan_is_refused_when_its_tables_changed_since(
     client.call("DeleteTable", {"TableName": "Orders"})
     client.close()
     assert cli.main(["migrations", "apply", "0001_by_season"]) == 2
-    assert "create the plan again" in capsys.readouterr().err
+    assert "the table Orders does not exist. Make the table" in capsys.readouterr().err
 
 
 def test_a_plan_is_not_made_from_nothing_for_tables_that_are_there(

@@ -64,7 +64,7 @@ class MigrationTools:
         changes = diff(now, after)
         if not changes:
             raise KeyfoldError("nothing changes: the text equals the design")
-        made = draft(name.replace("-", "_"), now, after, live=now)
+        made = draft(name.replace("-", "_"), now, after)
         return DraftedPlan(
             changes=fitting([str(one) for one in changes], 0, 500)[0],
             plan=excerpt(made.text, offset, 1_600),
