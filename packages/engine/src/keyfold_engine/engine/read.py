@@ -171,7 +171,10 @@ def _read_bodies(database: Database, session: Session, reading: Reading) -> Resu
         left = limit - len(bodies)
         most = left if 0 <= left < SLICE_ROWS else SLICE_ROWS
         before = len(bodies)
-        for body, size in _bodies(session, part, most):
+        number = None if index is None else index.number
+        for body, size in session.bodies(
+            table.id, number, part.first, part.end, most, backward=part.backward
+        ):
             bodies.append(body)
             total += size
             if total >= PAGE_BYTES:
@@ -189,17 +192,6 @@ def _read_bodies(database: Database, session: Session, reading: Reading) -> Resu
     if not reading.counts_only:
         page.bodies = bodies
     return page
-
-
-def _bodies(session: Session, reading: Reading, most: int) -> Iterator[tuple[bytes, int]]:
-    table, index = reading.table, reading.index
-    if index is None:
-        return session.item_bodies(
-            table.id, reading.first, reading.end, most, backward=reading.backward
-        )
-    return session.entry_bodies(
-        table.id, index.number, reading.first, reading.end, most, backward=reading.backward
-    )
 
 
 def last_key(table: TableDefinition, index: IndexDefinition | None, item: Item) -> Item:
@@ -238,13 +230,12 @@ def key_range(selection: KeySelection, partition_place: bytes) -> tuple[bytes, b
 
 
 def _rows(session: Session, reading: Reading, past: dict[bytes, bytes | None]) -> Iterator[Row]:
-    table, index = reading.table, reading.index
-    if index is None:
-        return session.items(table.id, reading.first, reading.end, backward=reading.backward)
-    rows = session.entries(
-        table.id, index.number, reading.first, reading.end, backward=reading.backward
+    index = reading.index
+    number = None if index is None else index.number
+    rows = session.rows(
+        reading.table.id, number, reading.first, reading.end, backward=reading.backward
     )
-    return _as_of(rows, past, reading, index) if past else rows
+    return _as_of(rows, past, reading, index) if past and index is not None else rows
 
 
 def _as_of(

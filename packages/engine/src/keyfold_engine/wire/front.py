@@ -28,13 +28,12 @@ from keyfold_engine.errors import (
     UnknownOperation,
 )
 from keyfold_engine.limits import KB
-from keyfold_engine.operations import Runner
+from keyfold_engine.operations import OPERATIONS, DynamoOperation, Runner, target
 from keyfold_engine.wire import answer, compression, cors, signed_request
 from keyfold_engine.wire.log import RequestLog, TroubleLog
 from keyfold_engine.wire.metrics import Metrics
 from keyfold_engine.wire.request import WireRequest
 from keyfold_engine.wire.settings import ServerSettings
-from keyfold_engine.wire.targets import TARGETS, Target
 
 if TYPE_CHECKING:
     from keyfold_engine.engine import Engine
@@ -44,6 +43,9 @@ T = TypeVar("T")
 
 # Parsing a larger body, or sending a larger answer, would block the loop.
 _LARGE = 64 * KB
+
+_TARGETS = {target(name).encode(): row for name, row in OPERATIONS.items()}
+"""The operations that `X-Amz-Target` can name."""
 
 # Enum members are slow to look up.
 _INLINE, _THREAD = Runner.INLINE, Runner.THREAD
@@ -106,15 +108,15 @@ class FrontDoor:
                         return
                     request.content_type = kind
                 name = headers.get(b"x-amz-target", b"")
-            target = TARGETS.get(name)
-            if target is None:
+            called = _TARGETS.get(name)
+            if called is None:
                 self._finish(request, None, started, UnknownOperation())
                 return
             if self._regions and not self._is_at_home(request):
-                self._in_thread(request, target, started)
+                self._in_thread(request, called, started)
                 return
-            if len(request.body) > _LARGE or target.run is _THREAD:
-                self._in_thread(request, target, started)
+            if len(request.body) > _LARGE or called.runner is _THREAD:
+                self._in_thread(request, called, started)
                 return
             body, caller = request.body, None
             try:
@@ -123,28 +125,28 @@ class FrontDoor:
                 if b"content-encoding" in headers:
                     body = self._unpacked(request)
             except OperationError as refusal:
-                self._finish(request, target, started, refusal)
+                self._finish(request, called, started, refusal)
                 return
             if caller is not None and (self._is_shared or self._engine.is_restricted(caller)):
-                self._in_thread(request, target, started)
+                self._in_thread(request, called, started)
                 return
-            if target.run is _INLINE:
+            if called.runner is _INLINE:
                 lane = here.lane = self._lane
                 lane.end = started + LOOP_SECONDS
                 try:
-                    result = self._result(target.operation, body)
+                    result = self._result(called.name, body)
                 finally:
                     here.lane = None
-                self._finish(request, target, started, result)
+                self._finish(request, called, started, result)
             else:
-                done = partial(self._finish, request, target, started)
-                self._writes.submit(target.operation, body, done)
+                done = partial(self._finish, request, called, started)
+                self._writes.submit(called.name, body, done)
         except Exception as error:
             # The client always gets an answer, and the log the reason.
             self._finish(request, None, started, error)
 
     def _finish(
-        self, request: WireRequest, target: Target | None, started: float, result: Result
+        self, request: WireRequest, called: DynamoOperation | None, started: float, result: Result
     ) -> None:
         """Send the result of a request; large ones are rendered in a thread."""
         if isinstance(result, bytes):
@@ -155,16 +157,16 @@ class FrontDoor:
                 data = answer.render(
                     200, result, request_id, request.content_type, request.extra, request.keep_alive
                 )
-                self._send(request, target, started, (request_id, 200, size, data))
+                self._send(request, called, started, (request_id, 200, size, data))
                 return
             render = partial(self._rendered, request, result)
-            self._submit(render, partial(self._send, request, target, started))
-        elif isinstance(result, WouldStall) and target is not None:
-            self._in_thread(request, target, started)
+            self._submit(render, partial(self._send, request, called, started))
+        elif isinstance(result, WouldStall) and called is not None:
+            self._in_thread(request, called, started)
         else:
-            self._send(request, target, started, self._rendered(request, result))
+            self._send(request, called, started, self._rendered(request, result))
 
-    def _in_thread(self, request: WireRequest, target: Target, started: float) -> None:
+    def _in_thread(self, request: WireRequest, called: DynamoOperation, started: float) -> None:
         """Handle a request in a thread, unless its client disconnects first."""
         connection = request.connection
 
@@ -176,12 +178,12 @@ class FrontDoor:
                 body = self._unpacked(request)
                 with InLane(ThreadLane(lambda: connection.gone)):
                     engine = self._serving(request)
-                    result = self._result(target.operation, body, caller, engine)
+                    result = self._result(called.name, body, caller, engine)
             except OperationError as refusal:
                 result = bare(refusal)
             return None if isinstance(result, CallerGone) else self._rendered(request, result)
 
-        self._submit(work, partial(self._send, request, target, started))
+        self._submit(work, partial(self._send, request, called, started))
 
     def _rendered(self, request: WireRequest, result: Result) -> Rendered:
         """The rendered result."""
@@ -207,7 +209,11 @@ class FrontDoor:
         return answer.error_body(error)
 
     def _send(
-        self, request: WireRequest, target: Target | None, started: float, made: Rendered | None
+        self,
+        request: WireRequest,
+        called: DynamoOperation | None,
+        started: float,
+        made: Rendered | None,
     ) -> None:
         """Count, log and send the answer, in this order, so that a client that has it finds it
         counted.
@@ -217,10 +223,10 @@ class FrontDoor:
             return
         request_id, status, size, data = made
         seconds = perf_counter() - started
-        if target is not None:
-            self._metrics.answered(target.slot, status, seconds)
+        if called is not None:
+            self._metrics.answered(called.name, status, seconds)
         for log in self._logs:
-            operation = target.operation if target else "Unknown"
+            operation = called.name if called else "Unknown"
             log.write(request_id.decode(), operation, status, size, seconds)
         request.connection.reply(data, request.keep_alive)
 

@@ -8,14 +8,15 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
-from keyfold_engine.wire.targets import TARGETS
+from keyfold_engine.operations import OPERATIONS
 
 BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5)
 _STATUSES: Final = ("2xx", "4xx", "5xx")
 _SUM: Final = len(_STATUSES)
 _BUCKET: Final = _SUM + 1
 _WIDTH: Final = _BUCKET + len(BUCKETS) + 1
-_NAMES: Final = [target.operation for target in TARGETS.values()]
+_NAMES: Final = list(OPERATIONS)
+_STARTS: Final = {name: slot * _WIDTH for slot, name in enumerate(_NAMES)}
 _HELP: Final = {
     "connections": "Open connections.",
     "refused_connections": "Connections refused because there were too many.",
@@ -44,9 +45,9 @@ class Metrics:
         self._own = list[float](self._numbers[self._start : self._start + _ROW])
         self._own[_PLACES["connections"]] = 0.0
 
-    def answered(self, slot: int, status: int, seconds: float) -> None:
+    def answered(self, operation: str, status: int, seconds: float) -> None:
         """Count one answer to an operation."""
-        at = slot * _WIDTH
+        at = _STARTS[operation]
         own = self._own
         own[at + (0 if status < 400 else 1 if status < 500 else 2)] += 1.0
         own[at + _SUM] += seconds
@@ -83,16 +84,15 @@ class Metrics:
 
         name = "keyfold_requests_total"
         yield from prometheus.heading(name, "counter", "Answers by operation and status.")
-        for slot, operation in enumerate(_NAMES):
+        for operation, at in _STARTS.items():
             for place, status in enumerate(_STATUSES):
-                if count := self._total(slot * _WIDTH + place):
+                if count := self._total(at + place):
                     yield prometheus.sample(name, {"operation": operation, "status": status}, count)
         name = "keyfold_request_seconds"
         yield from prometheus.heading(
             name, "histogram", "Time from the whole request to its answer."
         )
-        for slot, operation in enumerate(_NAMES):
-            at = slot * _WIDTH
+        for operation, at in _STARTS.items():
             counts = [self._total(at + _BUCKET + place) for place in range(len(BUCKETS) + 1)]
             if any(counts):
                 labels, total = {"operation": operation}, self._total(at + _SUM)

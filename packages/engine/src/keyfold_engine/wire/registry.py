@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from keyfold_engine.wire import answer
 from keyfold_engine.wire.settings import ClientLimits
 
 if TYPE_CHECKING:
+    from keyfold_engine.wire.front import FrontDoor
     from keyfold_engine.wire.listener import Handshake
     from keyfold_engine.wire.metrics import Metrics
     from keyfold_engine.wire.protocol import Connection
-    from keyfold_engine.wire.request import WireRequest
 
 # A client counts as slow only after this time.
 _SLOW_SECONDS = 1.0
-
-
-class Front(Protocol):
-    """Answers requests, now or later, through `request.connection.reply`."""
-
-    knows_heads: bool
-
-    def handle(self, request: WireRequest) -> None: ...
-
-
-class Slow(Protocol):
-    """A client that the server waits for."""
-
-    def drop(self) -> None: ...
 
 
 class ConnectionRegistry:
@@ -39,7 +25,7 @@ class ConnectionRegistry:
     refused, unless closing the slowest client makes room.
     """
 
-    def __init__(self, front: Front, limits: ClientLimits, metrics: Metrics) -> None:
+    def __init__(self, front: FrontDoor, limits: ClientLimits, metrics: Metrics) -> None:
         self.front, self.limits, self.metrics = front, limits, metrics
         self.request_id = answer.request_ids()
         self.open: set[Connection] = set()
@@ -130,7 +116,7 @@ class ConnectionRegistry:
 
     def _close_slowest(self, *, holding: bool = False) -> bool:
         """Close the slowest client; returns whether there was one."""
-        waits: list[tuple[float, Slow]] = [
+        waits: list[tuple[float, Connection | Handshake]] = [
             (connection.waits_since, connection)
             for connection in self.open
             if connection.waits_since and (connection.held_bytes or not holding)
@@ -140,7 +126,7 @@ class ConnectionRegistry:
         since, slowest = min(waits, key=lambda each: each[0], default=(self.now, None))
         return slowest is not None and self._drop(slowest, since, self.now)
 
-    def _drop(self, slowest: Slow, since: float, now: float) -> bool:
+    def _drop(self, slowest: Connection | Handshake, since: float, now: float) -> bool:
         """Close a client that is slow; returns whether it is."""
         if since > now - _SLOW_SECONDS:
             return False

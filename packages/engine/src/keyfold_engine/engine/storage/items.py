@@ -57,19 +57,28 @@ class Items(Connected):
     def delete(self, table: int, row: int) -> None:
         self.execute(statements.items(table).delete, (row,))
 
-    def items(
-        self, table: int, first: bytes, end: bytes, *, backward: bool = False
+    def rows(
+        self, table: int, index: int | None, first: bytes, end: bytes, *, backward: bool = False
     ) -> Iterator[Row]:
-        """Items from `first` to before `end`, by place. Close the cursor when done."""
-        sql = statements.items(table)
+        """Items, or entries of an index, from `first` to before `end`. Close the cursor when
+        done.
+        """
+        sql = statements.items(table) if index is None else statements.entries(table, index)
         rows: Iterator[Row] = self.execute(sql.backward if backward else sql.forward, (first, end))
         return rows
 
-    def item_bodies(
-        self, table: int, first: bytes, end: bytes, limit: int, *, backward: bool
+    def bodies(
+        self,
+        table: int,
+        index: int | None,
+        first: bytes,
+        end: bytes,
+        limit: int,
+        *,
+        backward: bool,
     ) -> Iterator[tuple[bytes, int]]:
-        """Body and size of the items in a range, at most `limit` (-1: all)."""
-        sql = statements.items(table)
+        """Body of the item and size of the same, at most `limit`."""
+        sql = statements.items(table) if index is None else statements.entries(table, index)
         rows: Iterator[tuple[bytes, int]] = self.execute(
             sql.bodies_backward if backward else sql.bodies_forward, (first, end, limit)
         )
@@ -116,23 +125,6 @@ class Items(Connected):
 
     def delete_entry(self, table: int, index: int, place: bytes) -> None:
         self.execute(statements.entries(table, index).delete, (place,))
-
-    def entries(
-        self, table: int, index: int, first: bytes, end: bytes, *, backward: bool = False
-    ) -> Iterator[Row]:
-        sql = statements.entries(table, index)
-        rows: Iterator[Row] = self.execute(sql.backward if backward else sql.forward, (first, end))
-        return rows
-
-    def entry_bodies(
-        self, table: int, index: int, first: bytes, end: bytes, limit: int, *, backward: bool
-    ) -> Iterator[tuple[bytes, int]]:
-        """Item body and entry size of the entries in a range, at most `limit` (-1: all)."""
-        sql = statements.entries(table, index)
-        rows: Iterator[tuple[bytes, int]] = self.execute(
-            sql.bodies_backward if backward else sql.bodies_forward, (first, end, limit)
-        )
-        return rows
 
     def entry_at(self, table: int, index: int, place: bytes) -> tuple[int, int] | None:
         """Size and row of one entry."""
