@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import APIResponse, Browser, Page, Route, expect
 from starlette.applications import Starlette
 
 from keyfold_systems.search_room.design import design
@@ -144,3 +144,25 @@ def test_an_owner_deletes_the_room(page: Page, site: str) -> None:
     expect(page.locator("h1")).to_have_text("Rooms")
     expect(page.locator(".rooms")).not_to_contain_text("Not for long")
     fits(page)
+
+
+def test_what_one_deletes_is_not_reported_as_lost(page: Page, site: str) -> None:
+    sign_in(page, site, "mia")
+    open_room(page, "Slow to go")
+    held: list[tuple[Route, APIResponse]] = []
+    page.route("**/rooms/*", lambda route: hold(route, held))
+    page.once("dialog", lambda asked: asked.accept())
+    with page.expect_response(lambda answer: answer.status in {403, 404}):
+        page.get_by_role("button", name="Delete the room").click()
+    expect(page.locator("#lost")).to_be_empty()
+    (late,) = held
+    late[0].fulfill(response=late[1])
+    expect(page.locator("h1")).to_have_text("Rooms")
+
+
+def hold(route: Route, held: list[tuple[Route, APIResponse]]) -> None:
+    """The room is deleted, and its page does not know it yet."""
+    if route.request.method == "DELETE":
+        held.append((route, route.fetch()))
+    else:
+        route.fallback()

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
 
 import pytest
 
@@ -17,7 +13,9 @@ from keyfold.streams import AsyncConsumer, DeadLetter, letters
 from keyfold_systems.tamafriends.design import design
 from keyfold_systems.tamafriends.service import TamaFriends
 from keyfold_systems.tamafriends.views import NewPost, NewProfile, ProfileChange
-from keyfold_web import Conflict, Identity, Missing, PageRequest
+from keyfold_web import Conflict, Identity, PageRequest
+
+from .lagging import shown
 
 PAGE = PageRequest(limit=50, cursor=None)
 YUKI, OMAR, LENA = Identity.of("yuki"), Identity.of("omar"), Identity.of("lena")
@@ -48,21 +46,6 @@ async def settle(db: AsyncDb, server: str) -> None:
     dead = await db.run(letters(db.context))
     assert [letter for letter in dead if not is_unfilled(letter, server)] == []
     assert (await db.run(verification(db.context))).clean
-
-
-async def shown(look: Callable[[], Awaitable[Any]], expected: object) -> None:
-    """What an index finds, as soon as it does: some servers' indexes lag."""
-    found: object = None
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        try:
-            found = await look()
-        except Missing as missing:
-            found = missing
-        if found == expected:
-            return
-        await asyncio.sleep(0.05)
-    assert found == expected
 
 
 async def test_a_life_from_the_profile_to_the_last_counter(other_server: tuple[str, str]) -> None:

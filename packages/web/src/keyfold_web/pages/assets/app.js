@@ -181,8 +181,9 @@ async function send(url, options, again = true) {
 /** path`/groups/${id}/feed`: what is put in is escaped. */
 export const path = (texts, ...values) => texts.reduce((made, text, at) => made + encodeURIComponent(values[at - 1]) + text);
 
-/* How many writes of this page were answered, and when the last one was. */
+/* How many writes of this page were answered, when the last one was, and the work of buttons that is not done. */
 let written = 0, wroteAt = -Infinity;
+const atWork = new Set();
 const MOST_READS = 4;
 
 async function call(method, url, body, { headers = {}, signal } = {}, turn = 1) {
@@ -370,7 +371,7 @@ export function afterwards(read) {
  */
 export function live(load, ...wanted) {
   let running = false, again = false, left = false;
-  const ends = new Map();
+  const ends = new Map(), at = location.hash;
   const turn = async () => {
     again = true;
     if (running) return;
@@ -379,7 +380,11 @@ export function live(load, ...wanted) {
       while (again && !left) { again = false; follow([...wanted, ...((await load()) || [])]); }
     } catch (error) { failed(error); } finally { running = false; }
   };
-  const failed = (error) => { if (!left) gone(error); };
+  // Who deletes what is shown here is led elsewhere when that is done: it is not lost.
+  const failed = async (error) => {
+    while (atWork.size) await Promise.allSettled(atWork);
+    if (!left && (location.hash === at || !location.hash.startsWith("#/"))) gone(error);
+  };
   const later = afterwards(turn), heard = () => { later(); return turn(); };
   const open = () => (performance.now() - wroteAt < BEHIND.at(-1) ? heard() : turn());
   function follow(all) {
@@ -492,7 +497,9 @@ export const doing = (work) => async (event) => {
   const button = event.currentTarget;
   if (button.ariaBusy === "true") return;
   button.ariaBusy = "true";
-  try { await work(event); } catch (error) { show(error); } finally { button.ariaBusy = "false"; }
+  const done = (async () => work(event))();
+  atWork.add(done);
+  try { await done; } catch (error) { show(error); } finally { atWork.delete(done); button.ariaBusy = "false"; }
 };
 
 /* ---------- places within a page ---------- */
