@@ -29,10 +29,17 @@ from tests.unit.design.condition_oracle import (
 from keyfold import Design, Entity, Id, Index, Key, On, Timestamp
 from keyfold.conditions import contains, exists, missing, not_, one_of
 from keyfold.design import file
-from keyfold.design.condition import Condition, condition_text, evaluator, stored_condition
+from keyfold.design.condition import (
+    Condition,
+    condition_text,
+    evaluator,
+    parse_condition,
+    stored_condition,
+)
 from keyfold.design.declaration import declared_at
 from keyfold.design.exclusion import excludes
 from keyfold.design.recorder import declare, record
+from keyfold.design.schema import AttributeSchema, EntitySchema
 from keyfold.errors import ConditionFailed, DeclarationError
 from keyfold.runtime.expression import Expressions
 from keyfold_engine.clients.embedded import EmbeddedClient
@@ -192,6 +199,19 @@ def test_the_usual_pairs_are_shown_to_exclude_each_other() -> None:
     ]
     for one, other in overlapping:
         assert not excludes(_tree(one), _tree(other), SPEC)
+
+
+def test_conditions_on_declared_numbers_exclude_each_other_by_these() -> None:
+    level = AttributeSchema("level", "level", "number", values=("1", "2"))
+    item = EntitySchema("Item", "Conditions", None, (level,))
+    first, later = parse_condition("level = 1"), parse_condition("level > 1 AND level < 3")
+    assert first is not None
+    assert later is not None
+    assert excludes(first, later, item)
+    for also in ("level >= 1", "level <> 2", "NOT level > 1", "level BETWEEN 0 AND 1"):
+        other = parse_condition(also)
+        assert other is not None
+        assert not excludes(first, other, item)
 
 
 def test_the_text_is_the_same_in_every_process() -> None:
