@@ -103,7 +103,7 @@ def _table(view: PageView, rows: list[AnswerRow]) -> Html:
         )
         for row, item in zip(rows, items, strict=True)
     )
-    return grid([("Key", False), *((name, False) for name in names)], body, hold=True)
+    return grid(["Key", *names], body, hold=True)
 
 
 def _item_link(view: PageView, item: KnownItem | None, *, sort_only: bool) -> Child:
@@ -127,10 +127,10 @@ def _item(view: PageView, entity: Entity | None) -> KnownItem | None:
 def _cell(view: PageView, item: KnownItem | None, row: AnswerRow, name: str) -> Child:
     attribute = item.entity.by_field.get(name) if item and item.entity else None
     if item is None or attribute is None:
-        return el("span", value_text(row.values.get(name)), class_="nowrap")
+        return el("span.nowrap", value_text(row.values.get(name)))
     if name not in item.values:
-        return el("span", "–", class_="faint")
-    return el("span", value_of(view, item, attribute, short=True), class_="cell")
+        return el("span.faint", "–")
+    return el("span.cell", value_of(view, item, attribute, short=True))
 
 
 def _code(
@@ -145,5 +145,5 @@ def _code(
     ]
     if view.system.file is None:
         panels.append(("Python", code(python_code(view.system, declared, wanted))))
-    copy = el("button", "Copy", class_="btn quiet", type="button", data_copy="tab")
+    copy = el("button.btn.quiet", "Copy", data_copy="tab")
     return tabs("code", panels, copy, label="As code")

@@ -232,25 +232,23 @@ def _closed(request: Request, *, password: bool, wrong: bool = False) -> Html:
             "behind ?token=."
         )
         token = el(
-            "form",
+            "form.panel.pad.stack.tight",
             el("label", "Token", for_="token"),
-            el("input", type="text", id="token", name="token", class_="mono", autocomplete="off"),
-            el("p", "This is not the token of this studio.", class_="err") if wrong else None,
-            el("button", "Sign in", class_="btn main", type="submit"),
+            el("input.mono", type="text", id="token", name="token", autocomplete="off"),
+            el("p.err", "This is not the token of this studio.") if wrong else None,
+            el("button.btn.main", "Sign in", type="submit"),
             action=f"{base}/",
             method="get",
-            class_="panel pad stack tight",
         )
         return layout.document(base, "Sign in", text(head("Sign in", says), token))
     box = el(
-        "form",
+        "form.panel.pad.stack.tight",
         el("label", "Password", for_="password"),
         el("input", type="password", id="password", name="password", autofocus=True),
-        el("p", "Wrong password.", class_="err") if wrong else None,
-        el("button", "Sign in", class_="btn main", type="submit"),
+        el("p.err", "Wrong password.") if wrong else None,
+        el("button.btn.main", "Sign in", type="submit"),
         action=f"{base}/sign-in",
         method="post",
-        class_="panel pad stack tight",
     )
     return layout.document(
         base, "Sign in", text(head("Sign in", "This studio needs a password."), box)
@@ -275,13 +273,10 @@ def _waiting(view: PageView) -> Response:
         "loads when it does. Pages of the design already work. "
     )
     again = link("", "Load it again", class_="link", data_late=True)
-    maps = (
-        el("li", link(layout.href(view.base, "s", one.slug, "map"), one.title, class_="link"))
-        for one in systems
-    )
-    listed = None if "system" in view.path else panel("Maps", el("ul", maps, class_="links pad"))
+    maps = (el("li", link(view.of(one).at("map"), one.title, class_="link")) for one in systems)
+    listed = None if "system" in view.path else panel("Maps", el("ul.links.pad", maps))
     title = "Waiting for the backend"
-    body = text(head(title, ""), el("div", banner("warn", says, again), listed, class_="stack"))
+    body = text(head(title, ""), el("div.stack", banner("warn", says, again), listed))
     return HTMLResponse(_framed(view, title, body), 202)
 
 

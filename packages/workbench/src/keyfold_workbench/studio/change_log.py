@@ -13,7 +13,7 @@ from keyfold.design.schema import TableSchema
 from keyfold.errors import KeyfoldError, TableNotFound
 from keyfold.runtime.flow import run_by
 from keyfold.streams.shard import ShardRecords, WireRecord, shards_of, streams_of
-from keyfold_workbench.studio.items import ItemReader, KnownItem
+from keyfold_workbench.studio.items import Change, ItemReader, KnownItem, differences
 
 SHOWN: Final = 30
 EVERY_SECONDS: Final = 1.5
@@ -35,11 +35,9 @@ class StreamedChange:
         return found
 
     @property
-    def fields(self) -> list[str]:
-        """The attributes that differ."""
+    def differences(self) -> list[Change]:
         before, after = (one.wire if one else {} for one in (self.old, self.new))
-        names = [name for name in {**before, **after} if name not in self.item.key]
-        return [name for name in names if before.get(name) != after.get(name)]
+        return differences(before, after, without=self.item.key)
 
 
 @dataclass

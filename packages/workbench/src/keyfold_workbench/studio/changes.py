@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from keyfold_workbench.studio.change_log import StreamedChange
-from keyfold_workbench.studio.items import plain, value_text
 from keyfold_workbench.studio.markup import Child, Html, el
 from keyfold_workbench.studio.notation import moment
 from keyfold_workbench.studio.parts import diff, empty, link, panel
@@ -26,26 +24,18 @@ def changes_panel(view: PageView, changes: list[StreamedChange]) -> Html:
         el(
             "li",
             el(
-                "div",
-                el("span", moment(one.at)[11:19], class_="mono faint"),
+                "div.top2",
+                el("span.mono.faint", moment(one.at)[11:19]),
                 view.ent(one.item.entity.name if one.item.entity else ""),
                 el("b", DONE.get(one.kind, one.kind.lower())),
                 link(view.item(one.item), view.item_key(one.item)),
-                class_="top2",
             ),
-            diff(_differences(one)) if one.kind == "MODIFY" else None,
-            el("div", _followed(view, one), class_="small muted"),
+            diff(one.differences[:FIELDS]) if one.kind == "MODIFY" else None,
+            el("div.small.muted", _followed(view, one)),
         )
         for one in changes
     )
-    return panel("Changes", el("ul", rows, class_="changes"), note="the newest first")
-
-
-def _differences(one: StreamedChange) -> Iterator[tuple[str, str | None, str | None]]:
-    for name in one.fields[:FIELDS]:
-        sides = ((side.wire if side else {}).get(name) for side in (one.old, one.new))
-        old, new = (None if value is None else value_text(plain(value)) for value in sides)
-        yield name, old, new
+    return panel("Changes", el("ul.changes", rows), note="the newest first")
 
 
 def _followed(view: PageView, one: StreamedChange) -> Child:
@@ -54,7 +44,7 @@ def _followed(view: PageView, one: StreamedChange) -> Child:
     if entity is None:
         return None
     stored = {attribute.name: attribute.field for attribute in entity.attributes}
-    changed = {stored.get(name, name) for name in one.fields}
+    changed = {stored.get(name, name) for name, _, _ in one.differences}
     said = [
         f"{found.name} ({'same transaction' if found.sync == 'transaction' else 'by the stream'})"
         for found in view.system.schema.follows

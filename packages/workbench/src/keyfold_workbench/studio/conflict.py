@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyfold_workbench.studio.collection import find_item
-from keyfold_workbench.studio.draft import ItemDraft, hidden, hidden_boxes, of_item
+from keyfold_workbench.studio.draft import ItemDraft, kept_fields, of_item
 from keyfold_workbench.studio.entry import value_words
 from keyfold_workbench.studio.markup import Child, Html, el
 from keyfold_workbench.studio.parts import grid, panel, state
@@ -49,19 +49,16 @@ def conflict_panel(view: PageView, draft: ItemDraft, problem: str) -> Html:
         fresh = of_item(view, now, "update")
         again = view.form_for(
             view.at("plan"),
-            hidden(fresh),
-            hidden_boxes(mine),
-            el("input", type="hidden", name="verb", value=draft.verb),
-            el("button", "Plan again on what is stored", class_="btn main", type="submit"),
+            kept_fields(fresh, mine, verb=draft.verb),
+            el("button.btn.main", "Plan again on what is stored", type="submit"),
         )
-    columns = [(name, False) for name in ("Field", "You read", "Stored now", "Yours", "Result")]
+    columns = ("Field", "You read", "Stored now", "Yours", "Result")
     return panel(
         "Changed meanwhile",
         el(
-            "div",
+            "div.pad.stack.tight",
             el("p", f"{problem}. Your change was not written."),
             grid(columns, rows) if rows else None,
-            class_="pad stack tight",
         ),
         note=state("warn", "conflict"),
         footer=again,

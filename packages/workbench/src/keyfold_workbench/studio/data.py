@@ -34,6 +34,7 @@ from keyfold_workbench.studio.parts import (
     empty,
     grid,
     head,
+    kept_boxes,
     link,
     live_part,
     panel,
@@ -48,12 +49,7 @@ PATIENCE = 5.0
 PARTITIONS = 60
 BESIDE_OTHERS = 12
 """Partitions of a table that are listed: of the only one, and of one among several."""
-PARTITION_COLUMNS = (
-    ("Partition", False),
-    ("Beside the largest", False),
-    ("Items", True),
-    ("Size", True),
-)
+PARTITION_COLUMNS = ("Partition", "Beside the largest", "#Items", "#Size")
 
 
 def data(view: PageView) -> Html | Response:
@@ -103,16 +99,15 @@ def _partition(view: PageView, table: TableSchema) -> Html | Response:
         new = link(view.at("new", table=table.name), "New item…", class_="btn")
     body = [
         head(
-            el("span", shown_key, class_="big"),
+            el("span.big", shown_key),
             f"{named}: {whole}, in sort order, as DynamoDB stores it.",
             switch,
             new,
         ),
         el(
-            "div",
+            "div.stack",
             _figures(view, page),
             split(view, table, page, chosen, f"Items of {key} in sort order", known),
-            class_="stack",
         ),
     ]
     crumbs: list[tuple[Child, str | None]] = [("Data", view.at("data")), (shown_key, None)]
@@ -175,7 +170,7 @@ def _switch(
             continue
         where = view.partition(table.name, there, one.name, ipk=first, isk=isk)
         ways.append(link(where, one.name, aria_current="true" if one is index else None))
-    return el("span", ways, class_="tabs", role="group", aria_label="Read through")
+    return el("span.tabs", ways, role="group", aria_label="Read through")
 
 
 def _figures(view: PageView, page: ItemPage) -> Html:
@@ -245,16 +240,15 @@ def _entity(view: PageView) -> Html | Response:
             )
             for one in tables
         )
-        acts = [el("span", ways, class_="tabs", role="group", aria_label="Table")]
+        acts = [el("span.tabs", ways, role="group", aria_label="Table")]
     return view.page(
         title,
         head(text(view.chip(name if entity else ""), " ", title), says, *acts),
         _declared(view, entity),
         el(
-            "div",
+            "div.stack",
             findings_panel(view, entity.name) if entity is not None else None,
             split(view, table, page, chosen, f"Items of {title}", items),
-            class_="stack",
         ),
         current="data",
         crumbs=[("Data", view.at("data")), (title, None)],
@@ -265,7 +259,7 @@ def _declared(view: PageView, entity: EntitySchema | None) -> Child:
     if entity is None or entity.key is None:
         return None
     sort = entity.key.sort
-    separator = el("span", "›", class_="sep", aria_hidden="true")
+    separator = el("span.sep", "›", aria_hidden="true")
     key = text(
         view.template(entity, entity.key.partition),
         (separator, view.template(entity, sort)) if sort else None,
@@ -277,11 +271,11 @@ def _declared(view: PageView, entity: EntitySchema | None) -> Child:
     ]
     said = [
         el("span", key),
-        el("span", "read by ", words(read_by), class_="small") if read_by else None,
+        el("span.small", "read by ", words(read_by)) if read_by else None,
         declaration(view.system, entity.place, entity.name),
         _consequences(view, entity),
     ]
-    return el("div", said, class_="declared")
+    return el("div.declared", said)
 
 
 WHEN = {"transaction": "In the same transaction", "stream": "By the stream", "none": "Never"}
@@ -292,7 +286,7 @@ def _consequences(view: PageView, entity: EntitySchema) -> Child:
     """What a write of the entity's items causes, by when it happens."""
     found = [f for f in view.system.schema.follows if f.source == entity.name]
     if not found:
-        return el("span", "Nothing follows from a write.", class_="muted small")
+        return el("span.muted.small", "Nothing follows from a write.")
     columns = []
     for sync, title in WHEN.items():
         rows = [
@@ -303,7 +297,7 @@ def _consequences(view: PageView, entity: EntitySchema) -> Child:
         if rows:
             columns.append(el("div", el("h3", title), el("ul", rows)))
     summary = el("summary", plural(len(found), "consequence"), " of a write")
-    return el("details", summary, el("div", columns, class_="follows"), class_="small")
+    return el("details.small", summary, el("div.follows", columns))
 
 
 def _tables(view: PageView) -> Html:
@@ -327,21 +321,19 @@ def _tables(view: PageView) -> Html:
             ]
         ]
         opener = el(
-            "form",
-            el("input", type="hidden", name="table", value=table.name),
-            el("label", "Open a partition", for_=f"pk-{table.name}", class_="hide"),
+            "form.acts",
+            kept_boxes([("table", table.name)]),
+            el("label.hide", "Open a partition", for_=f"pk-{table.name}"),
             el(
-                "input",
+                "input.mono.narrow",
                 type="text",
                 id=f"pk-{table.name}",
                 name="pk",
-                class_="mono narrow",
                 placeholder="partition key",
             ),
-            el("button", "Open", class_="btn", type="submit"),
+            el("button.btn", "Open", type="submit"),
             action=view.at("data"),
             method="get",
-            class_="acts",
         )
         listed: Child = grid(PARTITION_COLUMNS, rows)
         if found.missing:
@@ -353,7 +345,7 @@ def _tables(view: PageView) -> Html:
         tables.append(
             panel(
                 table.name,
-                el("div", opener, class_="strip"),
+                el("div.strip", opener),
                 listed,
                 note=note,
                 footer=_counted(len(found.partitions), most, rough=rough),
@@ -369,7 +361,7 @@ def _tables(view: PageView) -> Html:
     return view.page(
         "Data",
         head("Data", "Choose a partition or an entity, or search with /."),
-        el("div", _entities(view), listed_now, class_="stack"),
+        el("div.stack", _entities(view), listed_now),
         current="data",
     )
 
@@ -379,7 +371,7 @@ def _counted(partitions: int, most: int, *, rough: bool) -> Child:
         return None
     where = " in the first pages of the table" if rough else ""
     words = f"The largest {most}" if partitions > most else "All"
-    return el("span", f"{words} of {plural(partitions, 'partition')}{where}.", class_="small")
+    return el("span.small", f"{words} of {plural(partitions, 'partition')}{where}.")
 
 
 def _entities(view: PageView) -> Html:
@@ -388,4 +380,4 @@ def _entities(view: PageView) -> Html:
         link(view.at("data", entity=one.name), view.ent(one.name), class_="tag")
         for one in view.system.schema.entities
     )
-    return el("nav", ways, class_="entities", aria_label="Entities")
+    return el("nav.entities", ways, aria_label="Entities")

@@ -12,6 +12,7 @@ from keyfold_workbench.studio.collection import find_item
 from keyfold_workbench.studio.items import (
     KnownItem,
     WireItem,
+    key_texts,
     partition_of,
     scalar,
     value_text,
@@ -39,19 +40,18 @@ def detail(view: PageView, item: KnownItem) -> Html:
     """The panel of one item."""
     family = _family(view, item)
     return el(
-        "div",
+        "div.pad.stack.tight",
         _head(view, item, family),
         _problem(view, item, family),
         _fields(view, item),
         _relatives(view, item, family),
-        el("p", _weight(item), class_="small muted"),
+        el("p.small.muted", _weight(item)),
         el(
             "details",
             el("summary", "Wire JSON"),
             el("pre", wire_json(dict(sorted(item.wire.items()))), id="wire-json", tabindex="0"),
-            el("button", "Copy", class_="btn quiet", type="button", data_copy="#wire-json"),
+            el("button.btn.quiet", "Copy", data_copy="#wire-json"),
         ),
-        class_="pad stack tight",
     )
 
 
@@ -61,8 +61,7 @@ def _family(view: PageView, item: KnownItem) -> Family:
         return Family(None, None, relatives.copies(view.system, item))
     entity, key = canonical
     table = view.system.schema.by_table[entity.table]
-    sort = None if table.sort is None else scalar(key[table.sort])
-    found = find_item(view.system, table, scalar(key[table.partition]), sort)
+    found = find_item(view.system, table, *key_texts(table, key))
     return Family(canonical, found, relatives.copies(view.system, found or item))
 
 
@@ -81,31 +80,27 @@ def _head(view: PageView, item: KnownItem, family: Family) -> Html:
         else:
             acts.append(link(_edit(view, item.entity, item.key), "Edit…", class_="btn"))
     key = " ".join(filter(None, (item.partition, item.sort)))
-    acts.append(
-        el("button", "Copy key", class_="btn quiet", type="button", data_copy="self", data_text=key)
-    )
+    acts.append(el("button.btn.quiet", "Copy key", data_copy="self", data_text=key))
     return el(
-        "div",
+        "div.dh",
         el(
             "div",
             el(
-                "div",
+                "div.named",
                 view.chip(name),
                 el("b", el("bdi", item.title) if item.title else words),
-                el("span", words, class_="muted") if item.title else None,
-                class_="named",
+                el("span.muted", words) if item.title else None,
             ),
             el("div", view.item_key(item)),
         ),
-        el("div", acts, class_="acts"),
-        class_="dh",
+        el("div.acts", acts),
     )
 
 
 def _edit(view: PageView, entity: EntitySchema, key: WireItem) -> str:
     table = view.system.schema.by_table[entity.table]
-    sort = None if table.sort is None else scalar(key[table.sort])
-    return view.at("edit", table=table.name, pk=scalar(key[table.partition]), sk=sort)
+    partition, sort = key_texts(table, key)
+    return view.at("edit", table=table.name, pk=partition, sk=sort)
 
 
 def _problem(view: PageView, item: KnownItem, family: Family) -> Child:
@@ -125,7 +120,7 @@ def _problem(view: PageView, item: KnownItem, family: Family) -> Child:
 def _fields(view: PageView, item: KnownItem) -> Html:
     if item.entity is None:
         rows = ((name, _value(view, item, name)) for name in sorted(item.wire))
-        return el("div", fields(rows), class_="links fieldset")
+        return el("div.links.fieldset", fields(rows))
     copy = item.entity.copy
     copied = set(copy.fields) if copy is not None else set()
     own = [a for a in item.entity.attributes if a.field not in copied]
@@ -144,7 +139,7 @@ def _fields(view: PageView, item: KnownItem) -> Html:
     if extra:
         more.append(el("h3", "Not declared"))
         more.append(fields((name, _value(view, item, name)) for name in extra))
-    return el("div", fields(_rows(view, item, own)), *more, class_="links fieldset")
+    return el("div.links.fieldset", fields(_rows(view, item, own)), *more)
 
 
 def _rows(
@@ -153,7 +148,7 @@ def _rows(
     for attribute in attributes:
         name = text(attribute.field, " ", el("small", type_words(attribute.type)))
         if attribute.field not in item.values:
-            yield name, el("span", "–", class_="faint")
+            yield name, el("span.faint", "–")
             continue
         yield name, value_of(view, item, attribute)
 
@@ -223,9 +218,9 @@ def _relatives(view: PageView, item: KnownItem, family: Family) -> Html:
                 item.table.name, first, index.name, ipk=item.partition, isk=item.sort
             )
             shown_key = view.index_key(item, index, index.key_attributes)
-            name = el("span", index.name, class_="small")
+            name = el("span.small", index.name)
             parts.append(link(where, name, el("span", shown_key), class_="jump"))
-    return el("div", parts, class_="links")
+    return el("div.links", parts)
 
 
 def _copy(view: PageView, one: relatives.Relative, *, here: bool) -> Html:
@@ -245,9 +240,9 @@ def _jump(view: PageView, name: str, key: WireItem, item: KnownItem | None, says
     shown_key: list[Child] = []
     for at, (stored_text, template) in enumerate(zip(texts, templates, strict=False)):
         if at:
-            shown_key.append(el("span", "›", class_="sep", aria_hidden="true"))
+            shown_key.append(el("span.sep", "›", aria_hidden="true"))
         shown_key.append(view.key(stored_text, entity, template))
-    go = el("span", says or (item.title if item else "") or "open", class_="go")
+    go = el("span.go", says or (item.title if item else "") or "open")
     return link(view.by_key(table, key), view.chip(name), el("span", shown_key), go, class_="jump")
 
 

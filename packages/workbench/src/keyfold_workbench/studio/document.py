@@ -52,12 +52,11 @@ def document(view: PageView, problem: str = "", line: int = 0) -> Html:
         "Document",
         head(text("What keyfold reads in ", el("code", path.name)), says),
         banner("warn", problem) if problem else None,
-        el("div", _figures(found), class_="stack"),
+        el("div.stack", _figures(found)),
         el(
-            "div",
+            "div.reading",
             _source(found, path.name),
-            el("div", _questions(view, found, written, line), _design(view, found), class_="stack"),
-            class_="reading",
+            el("div.stack", _questions(view, found, written, line), _design(view, found)),
         ),
         current="document",
     )
@@ -117,19 +116,17 @@ def _source(found: DocumentDesign, name: str) -> Html:
         if not isinstance(said, AttributeStatement):
             told.setdefault(said.line, []).append(str(said))
     lines = reading.text.splitlines()
-    legend = el("span", (state(kind, mark) for mark, (kind, _) in MARKS.items()), class_="legend")
+    legend = el("span.legend", (state(kind, mark) for mark, (kind, _) in MARKS.items()))
     more = len(lines) - LINES
     return panel(
         name,
         el(
-            "ol",
+            "ol.source",
             (
                 _line(number, content, reading.marks.get(number), told.get(number, ()),
                       reading.questions.get(number, ()))
                 for number, content in enumerate(lines[:LINES], 1)
-            ),
-            class_="source",
-        ),
+            )),
         note=legend,
         footer=el("span", f"{plural(more, 'more line')}") if more > 0 else None,
     )  # fmt: skip
@@ -147,10 +144,10 @@ def _line(
             *(link(f"#q{number}", each) for each in asked)]  # fmt: skip
     return el(
         "li",
-        el("span", class_="mk"),
-        el("span", str(number), class_="no"),
-        el("span", el("span", f"{mark}: ", class_="hide") if mark else None, content, class_="tx"),
-        el("span", says, class_="say") if says else None,
+        el("span.mk"),
+        el("span.no", str(number)),
+        el("span.tx", el("span.hide", f"{mark}: ") if mark else None, content),
+        el("span.say", says) if says else None,
         id=f"L{number}",
         class_=kind,
     )
@@ -161,7 +158,7 @@ def _questions(view: PageView, found: DocumentDesign, written: str, current: int
     if not asked:
         return panel("Questions", empty("No questions", "Every statement is clear."))
     items = (_question(view, line, each, written, line == current) for line, each in asked)
-    return panel("Questions", el("ol", items, class_="ask"), note=f"{len(asked)} open")
+    return panel("Questions", el("ol.ask", items), note=f"{len(asked)} open")
 
 
 def _question(view: PageView, line: int, asked: list[str], written: str, current: bool) -> Html:
@@ -170,40 +167,35 @@ def _question(view: PageView, line: int, asked: list[str], written: str, current
         ("ignore", "It is not part of the design"),
         ("statement", "It says:"),
     )
-    kept = view.form if current else {}
+    typed = view.form if current else {}
     fields = el(
         "fieldset",
-        el("legend", asked[0], " ", el("span", link(f"#L{line}", f"line {line}"), class_="from")),
+        el("legend", asked[0], " ", el("span.from", link(f"#L{line}", f"line {line}"))),
         (el("p", each) for each in asked[1:]),
         (
             el(
-                "label",
+                "label.choice",
                 el("input", type="radio", name="said", value=value,
-                   checked=kept.get("said") == value),
-                f" {words}",
-                class_="choice",
-            )
+                   checked=typed.get("said") == value),
+                f" {words}")
             for value, words in choices
         ),
         el(
             "input",
             type="text",
             name="statement",
-            value=kept.get("statement", ""),
+            value=typed.get("statement", ""),
             placeholder="Order: PK=ORDER#<orderId>, SK=META",
             aria_label=f"What line {line} says",
         ),
-        el("button", "Answer", class_="btn", type="submit") if view.system.writable else None,
+        el("button.btn", "Answer", type="submit") if view.system.writable else None,
     )  # fmt: skip
-    hidden = (
-        el("input", type="hidden", name=name, value=value)
-        for name, value in (("line", str(line)), ("digest", _digest(written)))
-    )
-    return el("li", view.form_for(view.at("document"), *hidden, fields), id=f"q{line}")
+    kept = [("line", str(line)), ("digest", _digest(written))]
+    return el("li", view.form_for(view.at("document"), kept, fields), id=f"q{line}")
 
 
 def _design(view: PageView, found: DocumentDesign) -> Html:
-    entities = el("ul", _entities(view, found), class_="drawn")
+    entities = el("ul.drawn", _entities(view, found))
     if not found.schema.entities:
         entities = empty("No entity", "No line gives a key, such as PK = ORDER#<orderId>.")
     made: list[tuple[str, Child]] = [
@@ -227,7 +219,7 @@ def _entities(view: PageView, found: DocumentDesign) -> Iterator[Html]:
             "li",
             view.ent(entity.name),
             el("span", *(part for each in drawn for part in each)),
-            el("span", link(f"#L{line}", f"line {line}"), class_="from") if line else None,
+            el("span.from", link(f"#L{line}", f"line {line}")) if line else None,
             (el("small", f"{each.index}: {each.key}") for each in entity.placements),
         )
 

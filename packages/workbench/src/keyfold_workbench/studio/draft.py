@@ -14,7 +14,6 @@ from keyfold.runtime import transaction
 from keyfold.runtime.intent import Intent
 from keyfold_workbench.studio.entry import read_fields
 from keyfold_workbench.studio.items import KnownItem
-from keyfold_workbench.studio.markup import Html, el, text
 from keyfold_workbench.studio.relatives import read_entity
 from keyfold_workbench.studio.shape import Given
 from keyfold_workbench.studio.view import PageMissing, PageView
@@ -135,20 +134,14 @@ def draft_of_form(view: PageView) -> ItemDraft:
     return draft
 
 
-def hidden(draft: ItemDraft) -> Html:
-    """The state that the form was opened with, which a later write must still find."""
-    parts = [el("input", type="hidden", name="entity", value=draft.entity.__name__)]
+def kept_fields(draft: ItemDraft, given: Given | None = None, **more: str) -> list[tuple[str, str]]:
+    """The state that the form was opened with, which a later write must still find, and what is
+    `given` in boxes that are not shown.
+    """
+    kept = [("entity", draft.entity.__name__), *more.items()]
     if draft.read is not None:
-        parts.append(el("input", type="hidden", name="table", value=draft.read.table.name))
         wire = orjson.dumps(draft.read.wire).decode()
-        parts.append(el("input", type="hidden", name="read", value=wire))
-    return text(*parts)
-
-
-def hidden_boxes(given: Given) -> Html:
-    """The same fields, submitted without being shown."""
-    return text(
-        el("input", type="hidden", name=f"{BOX}{path}", value=one)
-        for path, texts in given.items()
-        for one in texts or ("",)
-    )
+        kept += [("table", draft.read.table.name), ("read", wire)]
+    for path, texts in (given or {}).items():
+        kept += [(f"{BOX}{path}", one) for one in texts or ("",)]
+    return kept

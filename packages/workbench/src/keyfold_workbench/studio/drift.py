@@ -13,7 +13,8 @@ from keyfold.maintain.repair import fix
 from keyfold.maintain.repair import plan as repair_plan
 from keyfold.runtime import Db
 from keyfold_engine.clients.recorder import RecordedClient, WriteHeldBack
-from keyfold_workbench.studio.items import KnownItem, plain, scalar, value_text
+from keyfold_workbench.studio.collection import find_item
+from keyfold_workbench.studio.items import KnownItem, key_texts, plain, scalar, value_text
 from keyfold_workbench.studio.markup import Child, Html, el
 from keyfold_workbench.studio.notation import moment
 from keyfold_workbench.studio.parts import banner, code, diff, empty, link, panel, state
@@ -68,9 +69,8 @@ def drift_panel(view: PageView, db: Db) -> Html:
     rows = [_difference(view, db, at, one) for at, one in enumerate(shown_drifts)]
     repairable = sum(one.repairable for one in shown_drifts)
     button = el(
-        "button",
+        "button.btn.main",
         f"Repair {repairable}",
-        class_="btn main",
         type="submit",
         id="repair",
         disabled=not (repairable and view.system.writable),
@@ -78,10 +78,11 @@ def drift_panel(view: PageView, db: Db) -> Html:
     says = "An item that has changed since is not repaired. Nothing has been sent."
     return view.form_for(
         view.at("repair"),
-        el("header", el("h2", "Drift"), el("span", note, class_="small muted")),
-        el("div", kinds, class_="strip legend"),
-        el("ol", rows, class_="drift"),
-        el("footer", button, el("span", says, class_="small")),
+        (),
+        el("header", el("h2", "Drift"), el("span.small.muted", note)),
+        el("div.strip.legend", kinds),
+        el("ol.drift", rows),
+        el("footer", button, el("span.small", says)),
         class_="panel",
         aria_label="Drift",
     )
@@ -89,7 +90,7 @@ def drift_panel(view: PageView, db: Db) -> Html:
 
 def _difference(view: PageView, db: Db, at: int, one: Drift) -> Html:
     item = _present(view, one)
-    box: Child = el("span", "–", class_="faint", title="needs a decision")
+    box: Child = el("span.faint", "–", title="needs a decision")
     if one.repairable:
         box = el(
             "input",
@@ -105,26 +106,22 @@ def _difference(view: PageView, db: Db, at: int, one: Drift) -> Html:
     if item is not None:
         key: Child = link(view.item(item), view.item_key(item))
     else:
-        key = el("code", " › ".join(scalar(value) for value in one.key.values()), class_="key")
+        key = el("code.key", " › ".join(scalar(value) for value in one.key.values()))
     follows = f"Shown by {', '.join(one.follows)}: right once this is." if one.follows else ""
     return el(
         "li",
         box,
-        el("span", view.chip(name), " ", key, " ", el("span", one.structure, class_="muted")),
-        el("span", repair_plan(one), class_="small muted"),
+        el("span", view.chip(name), " ", key, " ", el("span.muted", one.structure)),
+        el("span.small.muted", repair_plan(one)),
         diff(_changes(one)),
-        el("div", follows, class_="why") if follows else None,
+        el("div.why", follows) if follows else None,
         _request(db, one) if at < PREVIEWED and one.repairable else None,
     )
 
 
 def _present(view: PageView, one: Drift) -> KnownItem | None:
     table = view.system.table(one.table)
-    if table is None:
-        return None
-    where = {"TableName": view.system.physical(table), "Key": dict(one.key)}
-    wire = view.system.call("GetItem", where).get("Item")
-    return None if wire is None else view.system.reader.read(table, wire)
+    return find_item(view.system, table, *key_texts(table, one.key)) if table else None
 
 
 def _changes(one: Drift) -> list[tuple[str, str | None, str | None]]:

@@ -17,16 +17,15 @@ from keyfold_workbench.studio.draft import (
     ItemDraft,
     class_of,
     draft_of_form,
-    hidden,
-    hidden_boxes,
+    kept_fields,
     of_item,
 )
 from keyfold_workbench.studio.entry import FormField, field_shape, form_fields
 from keyfold_workbench.studio.invocation import offers
-from keyfold_workbench.studio.items import KnownItem
+from keyfold_workbench.studio.items import KnownItem, key_texts
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import plural, unit_words
-from keyfold_workbench.studio.outline import OutlineStep, WriteOutline, outline, send
+from keyfold_workbench.studio.outline import WriteOutline, outline, send
 from keyfold_workbench.studio.parts import banner, fields, head, link, panel
 from keyfold_workbench.studio.plan import CONFLICTS, later_panel, no_plan, plan_of, step_row
 from keyfold_workbench.studio.shape import EACH, boxes
@@ -60,7 +59,7 @@ def new(view: PageView) -> Html:
             link(view.at("new", entity=one.name), view.ent(one.name), class_="jump")
             for one in canonical
         )
-        chosen = el("div", ways, class_="panel pad links")
+        chosen = el("div.panel.pad.links", ways)
         return view.page("New item", head("New item", "Which entity?"), chosen, current="data")
     draft = ItemDraft(view, class_of(view, name), "create")
     for name, given in view.query.items():
@@ -140,12 +139,7 @@ def _page(
     body = [
         head(title, says, link(back, "Discard", class_="btn quiet")),
         None if view.system.writable else banner("warn", "Read-only: start with --write to send."),
-        el(
-            "div",
-            _form(view, draft, made),
-            el("div", shown_plan, class_="stack", id="plan"),
-            class_="cols wide-right",
-        ),
+        el("div.cols.wide-right", _form(view, draft, made), el("div.stack", shown_plan, id="plan")),
     ]
     return view.page(
         f"{word} {name}",
@@ -161,21 +155,19 @@ def _form(view: PageView, draft: ItemDraft, made: list[FormField]) -> Html:
     changed = sum(one.was is not None for one in made)
     common = draft.problems.get("", "")
     body = el(
-        "div",
+        "div.pad.stack.tight",
         banner("bad", common) if common else None,
         [field_widget(one) for one in edited],
         fields(
-            (one.name, text(_read_only_text(one), " ", el("span", one.kept, class_="faint nowrap")))
+            (one.name, text(_read_only_text(one), " ", el("span.faint.nowrap", one.kept)))
             for one in kept
         ),
-        class_="pad stack tight",
     )
     off = not view.system.writable
     acts = [
         el(
-            "button",
+            "button.btn.main",
             "Show the plan",
-            class_="btn main",
             type="submit",
             name="verb",
             value="create" if draft.verb == "create" else "update",
@@ -185,9 +177,8 @@ def _form(view: PageView, draft: ItemDraft, made: list[FormField]) -> Html:
     if draft.verb != "create":
         acts.append(
             el(
-                "button",
+                "button.btn.danger",
                 "Delete…",
-                class_="btn danger",
                 type="submit",
                 name="verb",
                 value="delete",
@@ -196,8 +187,8 @@ def _form(view: PageView, draft: ItemDraft, made: list[FormField]) -> Html:
         )
     return view.form_for(
         f"{view.at('plan')}#plan",
-        hidden(draft),
-        el("header", el("h2", "Fields"), el("span", f"{changed} changed", class_="small muted")),
+        kept_fields(draft),
+        el("header", el("h2", "Fields"), el("span.small.muted", f"{changed} changed")),
         body,
         el("footer", acts),
         class_="panel",
@@ -224,10 +215,12 @@ def _sent_page(view: PageView, draft: ItemDraft, made: WriteOutline, done: str) 
     where = view.at("data", entity=name)
     if draft.verb != "delete":
         where = view.by_key(first.table, first.key)
-    after = find_item(view.system, first.table, *_texts(first)) if draft.verb != "delete" else None
-    steps = el(
-        "ol", [step_row(view, at, one) for at, one in enumerate(made.steps, 1)], class_="plan"
+    after = (
+        find_item(view.system, first.table, *key_texts(first.table, first.key))
+        if draft.verb != "delete"
+        else None
     )
+    steps = el("ol.plan", [step_row(view, at, one) for at, one in enumerate(made.steps, 1)])
     return view.page(
         f"Sent {name}",
         head(
@@ -236,21 +229,10 @@ def _sent_page(view: PageView, draft: ItemDraft, made: WriteOutline, done: str) 
             link(where, "Open the item", class_="btn main"),
             _undo(view, draft, after),
         ),
-        el(
-            "div",
-            banner("ok", done),
-            panel("What was written", steps),
-            later_panel(made),
-            class_="stack",
-        ),
+        el("div.stack", banner("ok", done), panel("What was written", steps), later_panel(made)),
         current="data",
         crumbs=[("Data", view.at("data")), (name, where), ("Sent", None)],
     )
-
-
-def _texts(step: OutlineStep) -> tuple[str, str | None]:
-    texts = [str(next(iter(step.key[name].values()))) for name in step.table.key_attributes]
-    return texts[0], texts[1] if len(texts) > 1 else None
 
 
 def _undo(view: PageView, draft: ItemDraft, after: KnownItem | None) -> Child:
@@ -270,8 +252,6 @@ def _undo(view: PageView, draft: ItemDraft, after: KnownItem | None) -> Child:
         back.given |= boxes(shape, name, getattr(draft.before, name))
     return view.form_for(
         view.at("plan"),
-        hidden(back),
-        hidden_boxes(back.given),
-        el("input", type="hidden", name="verb", value=back.verb),
-        el("button", "Undo…", class_="btn", type="submit"),
+        kept_fields(back, back.given, verb=back.verb),
+        el("button.btn", "Undo…", type="submit"),
     )

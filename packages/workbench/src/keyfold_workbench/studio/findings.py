@@ -40,19 +40,12 @@ def rule_link(view: PageView, one: Finding) -> Html:
 def _finding(view: PageView, one: Finding) -> Html:
     place = place_words(one.place) if one.place.file else ""
     return el(
-        "li",
+        "li.finding",
         state(KINDS[one.severity], one.severity),
-        el("b", one.subject, class_="subject"),
+        el("b.subject", one.subject),
         rule_link(view, one),
-        el("p", with_code(one.message), class_="say"),
-        el(
-            "p",
-            with_code(one.suggestion),
-            " ",
-            el("span", place, class_="faint nowrap"),
-            class_="fix",
-        ),
-        class_="finding",
+        el("p.say", with_code(one.message)),
+        el("p.fix", with_code(one.suggestion), " ", el("span.faint.nowrap", place)),
     )
 
 

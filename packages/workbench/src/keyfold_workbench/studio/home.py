@@ -34,29 +34,20 @@ def home(view: PageView) -> Html:
     title = text(plural(len(systems), "system"), " in ", el("code", ", ".join(places)))
     rows = [_row(view, one) for one in systems]
     heads = (el("th", name, class_="num" if number else None) for name, number in COLUMNS)
-    table = el(
-        "table",
-        el("thead", el("tr", heads)),
-        el("tbody", rows),
-        class_="systems cards",
-    )
+    table = el("table.systems.cards", el("thead", el("tr", heads)), el("tbody", rows))
     note = (
         "Cost: on demand, under each system’s own workload file. Findings: of the design, and of "
         "the document as it was written. Counts: as the tables say."
     )
     listed = el(
-        "section",
-        el("div", table, class_="scroll"),
-        el("footer", el("span", note, class_="small")),
-        class_="panel",
+        "section.panel",
+        el("div.scroll", table),
+        el("footer", el("span.small", note)),
         aria_label="Systems",
     )
     says = "Each is a design document that runs. Choose one, or press / to search."
     below = el(
-        "div",
-        _needs(view, systems),
-        _steps(view, _simplest(systems), systems),
-        class_="cols wide-left",
+        "div.cols.wide-left", _needs(view, systems), _steps(view, _simplest(systems), systems)
     )
     state_now = live_part("systems", listed, below, lasting=False)
     if view.partial:
@@ -74,8 +65,7 @@ def home(view: PageView) -> Html:
 def _hits(view: PageView, system: StudioSystem) -> Iterator[tuple[str, Child, str]]:
     """What the search finds from here: a system, its patterns and its entities."""
 
-    def at(*path: str, **query: str) -> str:
-        return layout.href(view.base, "s", system.slug, *path, **query)
+    at = view.of(system).at
 
     yield at("map"), system.title, "system"
     for pattern in system.schema.access_patterns:
@@ -99,8 +89,7 @@ def _simplest(systems: list[StudioSystem]) -> StudioSystem:
 
 
 def _row(view: PageView, system: StudioSystem) -> Html:
-    def at(page: str) -> str:
-        return layout.href(view.base, "s", system.slug, page)
+    at = view.of(system).at
 
     items: int | None
     try:
@@ -144,7 +133,7 @@ def _findings(system: StudioSystem, where: str) -> Html:
     kind = {"error": "bad", "warning": "warn", "": "note" if found else "ok"}[worst]
     said = state(kind, plural(len(found), "finding") if found else "None")
     written = system.written_review
-    more = el("span", f"of {len(written.findings)} as written", class_="of") if written else None
+    more = el("span.of", f"of {len(written.findings)} as written") if written else None
     return text(link(where, said), more)
 
 
@@ -162,7 +151,7 @@ def _needs(view: PageView, systems: list[StudioSystem]) -> Html:
     rows = [row for system in systems for row in _of_system(view, system)]
     rows.sort(key=lambda row: WORST_FIRST.index(row[0]))
     body = (
-        el("ul", (row for _, row in rows), class_="todo")
+        el("ul.todo", (row for _, row in rows))
         if rows
         else empty("Nothing to do", "Differences, findings and unknown items appear here.")
     )
@@ -172,8 +161,7 @@ def _needs(view: PageView, systems: list[StudioSystem]) -> Html:
 def _of_system(view: PageView, system: StudioSystem) -> Iterator[tuple[str, Html]]:
     """What one system needs, each with its kind."""
 
-    def at(page: str, **query: str) -> str:
-        return layout.href(view.base, "s", system.slug, page, **query)
+    at = view.of(system).at
 
     checkup = system.checkup.last
     if checkup is not None and checkup.drifts:
@@ -199,8 +187,7 @@ def _need(kind: str, word: str, title: str, says: Child, where: str, act: str) -
 
 
 def _steps(view: PageView, system: StudioSystem, systems: list[StudioSystem]) -> Html:
-    def at(*path: str, **query: str) -> str:
-        return layout.href(view.base, "s", system.slug, *path, **query)
+    at = view.of(system).at
 
     copies = {e.name for e in system.schema.entities if e.copy}
     asked = [p for p in system.schema.patterns if p.kind == "query"]
@@ -221,12 +208,10 @@ def _steps(view: PageView, system: StudioSystem, systems: list[StudioSystem]) ->
     ]
     moved = next((one for one in systems if one.migrations), None)
     if moved is not None:
-        where = layout.href(view.base, "s", moved.slug, "migrations")
+        where = view.of(moved).at("migrations")
         steps.append(("Migrate a table while people use it", moved.title, where))
     rows = (
-        el("li", link(where, el("span", says), el("span", beside, class_="faint")))
+        el("li", link(where, el("span", says), el("span.faint", beside)))
         for says, beside, where in steps
     )
-    return panel(
-        "First steps", el("ol", rows, class_="steps"), note=f"with {system.title}, two minutes"
-    )
+    return panel("First steps", el("ol.steps", rows), note=f"with {system.title}, two minutes")

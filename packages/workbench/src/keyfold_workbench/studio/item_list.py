@@ -15,7 +15,7 @@ from keyfold_workbench.studio.detail import detail
 from keyfold_workbench.studio.items import KnownItem, names_of, value_text
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import count, plural, size_with_unit, unit_words, units
-from keyfold_workbench.studio.parts import empty, link, state
+from keyfold_workbench.studio.parts import empty, kept_boxes, link, state
 from keyfold_workbench.studio.view import PageView
 
 FIELDS = 3
@@ -52,11 +52,9 @@ def split(
     kinds = Tally(item.kind for item in page.items)
     chips = [
         el(
-            "button",
+            "button.tag",
             view.chip(name if view.system.entity(name) else ""),
             f" {name if view.system.entity(name) else name.capitalize()} {number}",
-            class_="tag",
-            type="button",
             aria_pressed="true",
             data_show=name,
         )
@@ -67,7 +65,7 @@ def split(
     if page.after:
         read_on = link(_following(view, page), "Next page", class_="btn")
     took = f"{plural(page.read, 'item')} read for {unit_words(page.units)}"
-    listed: Child = el("nav", rows, class_="rows", aria_label=label)
+    listed: Child = el("nav.rows", rows, aria_label=label)
     if not page.items and not (page.after and filter_of(view)):
         title, says = (
             ("Nothing yet", "none matches; more follow")
@@ -76,25 +74,21 @@ def split(
         )
         listed = empty(title, f"{took}: {says}.")
     section = el(
-        "section",
-        el("header", el("h2", "Items", class_="hide"), el("div", chips, class_="acts"))
-        if chips
-        else None,
+        "section.panel",
+        el("header", el("h2.hide", "Items"), el("div.acts", chips)) if chips else None,
         _filter_form(view, table),
         _looked(view, page, total),
         listed,
-        el("footer", el("span", took, class_="small"), read_on),
-        class_="panel",
+        el("footer", el("span.small", took), read_on),
         aria_label="Items",
     )
     if chosen is None:
         return section
-    back = el("button", "‹ All items", class_="btn quiet back", type="button", data_back=True)
+    back = el("button.btn.quiet.back", "‹ All items", data_back=True)
     aside = el(
-        "aside",
+        "aside.panel.detail",
         back,
         el("div", detail(view, chosen), id="detail"),
-        class_="panel detail",
         aria_label="Selected item",
     )
     opened = " open" if "isk" in view.query or "ipk" in view.query else ""
@@ -118,7 +112,7 @@ def _looked(view: PageView, page: ItemPage, total: str) -> Child:
     found, read = count(len(page.items)), count(page.read)
     of = f" of {total}" if total else ""
     return el(
-        "div",
+        "div.looked",
         el(
             "p",
             el("b", found, data_sum="found"),
@@ -129,8 +123,7 @@ def _looked(view: PageView, page: ItemPage, total: str) -> Child:
             el("span", units(page.units), data_sum="units"),
             " units so far.",
         ),
-        el("button", "Stop", class_="btn", type="button", hidden=True),
-        class_="looked",
+        el("button.btn", "Stop", hidden=True),
         role="status",
         data_next=_following(view, page) or None,
         data_found=len(page.items),
@@ -156,17 +149,13 @@ def _filter_form(view: PageView, table: TableSchema) -> Html:
     options = [
         el("option", name, value=name, selected=name == view.query.get("field")) for name in names
     ]
-    kept = [
-        el("input", type="hidden", name=name, value=value)
-        for name, value in view.query.items()
-        if name not in ("field", "value", "after")
-    ]
+    kept = [one for one in view.query.items() if one[0] not in ("field", "value", "after")]
     return el(
-        "form",
-        kept,
-        el("label", "Filter by field", for_="field", class_="hide"),
+        "form.strip.filter",
+        kept_boxes(kept),
+        el("label.hide", "Filter by field", for_="field"),
         el("select", el("option", "any field", value=""), options, id="field", name="field"),
-        el("label", "holds", for_="value", class_="hide"),
+        el("label.hide", "holds", for_="value"),
         el(
             "input",
             type="text",
@@ -175,10 +164,9 @@ def _filter_form(view: PageView, table: TableSchema) -> Html:
             placeholder="holds",
             value=view.query.get("value", ""),
         ),
-        el("button", "Filter", class_="btn", type="submit"),
+        el("button.btn", "Filter", type="submit"),
         action=view.at("data"),
         method="get",
-        class_="strip filter",
     )
 
 
@@ -209,17 +197,16 @@ def _row(view: PageView, item: KnownItem, chosen: KnownItem | None) -> Html:
         view.at("data", **query),
         view.chip(item.entity.name if item.entity else ""),
         el(
-            "span",
+            "span.what",
             el(
                 "span",
-                el("bdi", title, class_="name") if title else None,
+                el("bdi.name", title) if title else None,
                 el("small", el("bdi", summary(item, title, above))),
-                el("span", flag, class_="flag small"),
+                el("span.flag.small", flag),
             ),
-            el("span", key, class_="line"),
-            class_="what",
+            el("span.line", key),
         ),
-        el("span", size_with_unit(item.size), class_="size num muted"),
+        el("span.size.num.muted", size_with_unit(item.size)),
         class_=f"row {colour} {shape}",
         data_kind=item.kind,
         aria_current="true" if chosen is not None and chosen.key == item.key else None,

@@ -18,6 +18,8 @@ from keyfold_engine.values.size import item_size
 from keyfold_engine.values.units import read_units, write_units
 
 WireItem = dict[str, Any]
+Change = tuple[str, str | None, str | None]
+"""An attribute, what it was and what it is."""
 TITLE_LETTERS = 200
 VALUE_LETTERS = 2_000
 TITLES = ("name", "title", "text", "subject", "label", "body", "description", "email")
@@ -193,6 +195,27 @@ def plain(value: Mapping[str, Any]) -> Any:
     if kind in ("SS", "NS", "BS"):
         return sorted(content)
     return content
+
+
+def key_texts(table: TableSchema, key: Mapping[str, Any]) -> tuple[str, str | None]:
+    """Partition and sort key, as addresses have them."""
+    return scalar(key[table.partition]), scalar(key[table.sort]) if table.sort else None
+
+
+def differences(
+    old: WireItem | None, new: WireItem | None, without: Collection[str] = ()
+) -> list[Change]:
+    """The attributes that differ between two states of an item."""
+    before, after = old or {}, new or {}
+
+    def shown(side: WireItem, name: str) -> str | None:
+        return value_text(plain(side[name])) if name in side else None
+
+    return [
+        (name, shown(before, name), shown(after, name))
+        for name in {**before, **after}
+        if name not in without and before.get(name) != after.get(name)
+    ]
 
 
 def binary(content: str | bytes) -> bytes:

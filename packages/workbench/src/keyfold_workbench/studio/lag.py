@@ -79,7 +79,7 @@ def lag_panel(title: str, samples: Sequence[LagSample]) -> Html:
         return panel(title, empty("Nothing to measure yet", says), note="last 5 minutes")
     most = max(one.seconds for one in samples)
     note = f"last 5 minutes, at most {most:.1f} s"
-    return panel(title, el("div", _chart(samples, most), class_="pad"), note=note)
+    return panel(title, el("div.pad", _chart(samples, most)), note=note)
 
 
 def _chart(samples: Sequence[LagSample], most: float) -> Html:
@@ -97,10 +97,10 @@ def _chart(samples: Sequence[LagSample], most: float) -> Html:
         points = [f"{across(one.at):.1f} {down(one.seconds):.1f}" for one in run]
         line = "M" + "L".join(points)
         ends = f"L{across(run[-1].at):.1f} {BOTTOM}L{across(run[0].at):.1f} {BOTTOM}Z"
-        lines += [el("path", class_="area", d=line + ends), el("path", class_="line", d=line)]
+        lines += [el("path.area", d=line + ends), el("path.line", d=line)]
     ticks = [
         (
-            el("path", class_="grid", d=f"M{LEFT:.0f} {down(value):.1f}H{RIGHT:.0f}"),
+            el("path.grid", d=f"M{LEFT:.0f} {down(value):.1f}H{RIGHT:.0f}"),
             el("text", f"{value:g}", x=30, y=f"{down(value) + 4:.1f}", text_anchor="end"),
         )
         for value in (0, top / 2, top)
@@ -108,12 +108,11 @@ def _chart(samples: Sequence[LagSample], most: float) -> Html:
     last = samples[-1].seconds
     says = f"Seconds behind in the last five minutes: at most {most:.1f}, {last:.1f} now"
     return el(
-        "svg",
+        "svg.chart",
         ticks,
         lines,
         el("text", "5 min ago", x=LEFT, y=146),
         el("text", "now", x=RIGHT, y=146, text_anchor="end"),
-        class_="chart",
         viewBox="0 0 430 150",
         width="100%",
         role="img",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from keyfold.design.schema import EntitySchema, Follows, KeyTemplates, TableSchema
 from keyfold.design.template import Slot, Template
@@ -10,20 +10,18 @@ from keyfold_workbench.cost.sizes import has
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import count, plural, size
 from keyfold_workbench.studio.parts import link, words
+from keyfold_workbench.studio.survey import TableSurvey
 from keyfold_workbench.studio.view import PageView
 
+Member = tuple[EntitySchema, KeyTemplates, str, Child]
+"""An entity in a frame: its key there, its id on the page, and what keeps it."""
 PROJECTIONS = {"ALL": "all attributes", "KEYS_ONLY": "keys only", "INCLUDE": "some attributes"}
 
 
 def lanes_of(view: PageView, table: TableSchema, ids: dict[str, str]) -> list[Html]:
     """A table, with its indexes beside it."""
-    own = el("section", _table(view, table, ids), class_="lane", aria_label=table.name)
-    placed = el(
-        "section",
-        _indexes(view, table, ids),
-        class_="lane",
-        aria_label=f"Indexes of {table.name}",
-    )
+    own = el("section.lane", _table(view, table, ids), aria_label=table.name)
+    placed = el("section.lane", _indexes(view, table, ids), aria_label=f"Indexes of {table.name}")
     return [own, placed]
 
 
@@ -36,43 +34,39 @@ def _table(view: PageView, table: TableSchema, ids: dict[str, str]) -> Iterator[
         rough = not seen.complete
         told = f"{names} · {count(seen.items, estimate=rough)} items · {number} {unit}"
     yield el("h2", table.name, " ", el("small", told))
-    frames: dict[str, list[EntitySchema]] = {}
-    for entity in view.system.schema.entities_of(table.name):
-        if entity.key is not None and entity.role != "support":
-            frames.setdefault(_shape(entity.key.partition), []).append(entity)
-    for members in frames.values():
-        first = members[0]
-        assert first.key is not None, "entities without a key are not in a frame"
-        rows = sorted(members, key=lambda one: _order(one.key))
-        yield el(
-            "div",
-            el(
-                "header",
-                view.template(first, first.key.partition),
-                el("small", plural(len(rows), "entity", "entities")),
-            ),
-            [
-                _node(
-                    view,
-                    one,
-                    one.key,
-                    ids[one.name],
-                    seen.count(one.name) if seen else None,
-                    _maintained_words(view, one),
-                )
-                for one in rows
-            ],
-            class_="part",
-        )
+    members = [
+        (entity, entity.key, ids[entity.name], _maintained_words(view, entity))
+        for entity in view.system.schema.entities_of(table.name)
+        if entity.key is not None and entity.role != "support"
+    ]
+    yield from _frames(view, seen, members)
     yield from _folded(view, table, ids)
+
+
+def _frames(
+    view: PageView, seen: TableSurvey | None, members: Sequence[Member], says: str = ""
+) -> Iterator[Html]:
+    """A frame for those whose partitions have one form, in the order of their sort keys."""
+    frames: dict[str, list[Member]] = {}
+    for one in members:
+        frames.setdefault(_shape(one[1].partition), []).append(one)
+    for held in frames.values():
+        entity, key, _, _ = held[0]
+        number = plural(len(held), "entity", "entities")
+        nodes = [
+            _node(view, one, own, id, seen.count(one.name) if seen else None, kept)
+            for one, own, id, kept in sorted(held, key=lambda member: _order(member[1]))
+        ]
+        header = el("header", view.template(entity, key.partition), el("small", says or number))
+        yield el("div.part", header, nodes)
 
 
 def _shape(template: Template) -> str:
     return "".join("{}" if isinstance(part, Slot) else part.text for part in template.parts)
 
 
-def _order(key: KeyTemplates | None) -> str:
-    return key.sort.text if key is not None and key.sort is not None else ""
+def _order(key: KeyTemplates) -> str:
+    return key.sort.text if key.sort is not None else ""
 
 
 def _indexes(view: PageView, table: TableSchema, ids: dict[str, str]) -> Iterator[Html]:
@@ -83,36 +77,22 @@ def _indexes(view: PageView, table: TableSchema, ids: dict[str, str]) -> Iterato
     for at, index in enumerate(table.indexes):
         keys = index.key_text if index.has_several else ", ".join(index.key_attributes)
         yield el("h2", f"{index.name}{of_table}", " ", el("small", keys))
-        frames: dict[str, list[tuple[EntitySchema, KeyTemplates, str]]] = {}
-        for entity, placement in schema.placed_on(table.name, index.name):
-            frames.setdefault(_shape(placement.key.partition), []).append(
-                (entity, placement.key, placement.note)
-            )
-        for members in frames.values():
-            entity, key, _ = members[0]
-            nodes = []
-            for one, own, note in sorted(members, key=lambda member: _order(member[1])):
-                number = seen.count(one.name) if seen else None
-                nodes.append(_node(view, one, own, f"x-{at}-{ids[one.name]}", number, note))
-            kept = PROJECTIONS[index.projection]
-            yield el(
-                "div",
-                el("header", view.template(entity, key.partition), el("small", kept)),
-                nodes,
-                class_="part",
-            )
+        members = [
+            (entity, placement.key, f"x-{at}-{ids[entity.name]}", placement.note)
+            for entity, placement in schema.placed_on(table.name, index.name)
+        ]
+        yield from _frames(view, seen, members, PROJECTIONS[index.projection])
     for at, vector in enumerate(table.vectors):
         distance = vector.distance.replace("_", " ")
         about = el("small", f"{vector.attribute}, {distance}")
         yield el("h2", f"{vector.name}{of_table}", " ", about)
         held = [one for one in schema.entities_of(table.name) if has(one, vector)]
-        apart = el("code", vector.within or "all items", class_="key")
+        apart = el("code.key", vector.within or "all items")
         numbers = el("small", f"{vector.dimensions:,} numbers")
         yield el(
-            "div",
+            "div.part",
             el("header", apart, numbers),
             [_node(view, one, None, f"v-{at}-{ids[one.name]}", None, None) for one in held],
-            class_="part",
         )
 
 
@@ -129,9 +109,9 @@ def _node(
         view.at("data", entity=entity.name),
         view.chip(entity.name),
         el("b", entity.name),
-        el("span", count(number), class_="n"),
+        el("span.n", count(number)),
         view.template(entity, sort) if sort is not None else None,
-        el("span", kept, class_="kept") if kept else None,
+        el("span.kept", kept) if kept else None,
         class_=f"node {view.system.palette.colour(entity.name)}",
         id=id,
         data_name=entity.name,
@@ -178,5 +158,5 @@ def _folded(view: PageView, table: TableSchema, ids: dict[str, str]) -> Iterator
     yield el(
         "details",
         el("summary", f"{number} folded"),
-        el("div", nodes, class_="part"),
+        el("div.part", nodes),
     )

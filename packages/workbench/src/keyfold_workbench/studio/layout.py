@@ -64,9 +64,9 @@ def document(
     """A whole page."""
     main = el("main", body, id="main", tabindex="-1")
     inner = (
-        el("div", main, class_="app plain")
+        el("div.app.plain", main)
         if system is None
-        else el("div", _side(base, system, current), main, class_="app")
+        else el("div.app", _side(base, system, current), main)
     )
     root = el(
         "html",
@@ -82,7 +82,7 @@ def document(
         ),
         el(
             "body",
-            el("a", "Skip to content", class_="skip", href="#main"),
+            el("a.skip", "Skip to content", href="#main"),
             _top(base, crumbs, system),
             inner,
             _find(base, system, hits),
@@ -104,49 +104,29 @@ def _top(
     if system is not None:
         said = state("ok", "writable") if system.writable else state("note", "read-only")
         why = system.why_read_only or None
-        where = el(
-            "span", el("span", system.place, class_="path mono"), said, class_="where", title=why
-        )
+        where = el("span.where", el("span.path.mono", system.place), said, title=why)
     return el(
-        "header",
+        "header.top",
         el(
-            "a",
+            "a.brand",
             Html(MARK),
             el("b", "keyfold"),
-            class_="brand",
             href=f"{base}/",
             aria_label="keyfold studio, all systems",
         ),
-        el("nav", el("ol", steps, class_="crumbs"), aria_label="Where you are"),
-        el("span", class_="grow"),
+        el("nav", el("ol.crumbs", steps), aria_label="Where you are"),
+        el("span.grow"),
         el(
-            "button",
+            "button.find",
             GLASS,
             el("span", "Key, id, pattern, page"),
             el("kbd", "/", aria_hidden="true"),
-            class_="find",
-            type="button",
             data_find=True,
             aria_label="Search: Key, id, pattern, page",
         ),
         where,
-        el(
-            "button",
-            MOON,
-            class_="icon",
-            type="button",
-            id="theme",
-            aria_label="Switch between light and dark",
-        ),
-        el(
-            "button",
-            "?",
-            class_="icon",
-            type="button",
-            data_help=True,
-            aria_label="Keyboard and help",
-        ),
-        class_="top",
+        el("button.icon", MOON, id="theme", aria_label="Switch between light and dark"),
+        el("button.icon", "?", data_help=True, aria_label="Keyboard and help"),
     )
 
 
@@ -168,7 +148,7 @@ def _side(base: str, system: StudioSystem, current: str) -> Html:
             link(
                 href(base, "s", system.slug, page),
                 words,
-                el("span", numbers.get(page, ""), class_="n"),
+                el("span.n", numbers.get(page, "")),
                 data_go=key,
                 aria_current="page" if page == current else None,
             ),
@@ -184,13 +164,12 @@ def _side(base: str, system: StudioSystem, current: str) -> Html:
     if unknown:
         entities.append(_entity(base, system, "", count(unknown, estimate=not whole)))
     return el(
-        "nav",
+        "nav.side",
         el(
             "div",
             el("ul", pages),
-            el("div", el("h3", "Entities"), el("ul", entities), class_="ents"),
+            el("div.ents", el("h3", "Entities"), el("ul", entities)),
         ),
-        class_="side",
         aria_label=system.title,
     )
 
@@ -219,8 +198,8 @@ def _entity(base: str, system: StudioSystem, name: str, number: str) -> Html:
     shown = link(
         where,
         system.palette.chip(name),
-        el("span", name or "Undeclared", class_="name"),
-        el("span", number, class_="n"),
+        el("span.name", name or "Undeclared"),
+        el("span.n", number),
     )
     return el("li", shown)
 
@@ -246,13 +225,12 @@ def _find(base: str, system: StudioSystem | None, hits: Child) -> Html:
             autocomplete="off",
             spellcheck="false",
         ),
-        el("div", class_="hits live"),
-        el("div", known, hits, class_="hits"),
+        el("div.hits.live"),
+        el("div.hits", known, hits),
         el(
-            "p",
+            "p.empty",
             el("b", "Nothing found"),
             "A full key opens its partition; an id is tried in every key and index.",
-            class_="empty",
             hidden=True,
         ),
         id="find",
@@ -274,11 +252,11 @@ def _help() -> Html:
     rows = (
         (el("dt", [(el("kbd", key), " ") for key in keys]), el("dd", says)) for keys, says in KEYS
     )
-    close = el("form", el("button", "Close", class_="btn quiet"), method="dialog")
+    close = el("form", el("button.btn.quiet", "Close", type="submit"), method="dialog")
     return el(
         "dialog",
-        el("header", el("h2", "Keyboard"), close, class_="pad"),
-        el("dl", rows, class_="keys"),
+        el("header.pad", el("h2", "Keyboard"), close),
+        el("dl.keys", rows),
         id="help",
         aria_label="Keyboard",
     )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from keyfold.runtime import Db
 from keyfold.streams import DeadLetter, drop, letter, letters, replay
-from keyfold_workbench.studio.items import plain, value_text
+from keyfold_workbench.studio.items import differences
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import count, moment, plural
 from keyfold_workbench.studio.parts import code, diff, empty, link, panel, state
@@ -24,25 +21,20 @@ def letters_panel(view: PageView, db: Db) -> Html:
         return panel("Dead letters", empty("None", says), note=state("ok", "0"))
     rows = [_letter(view, one) for one in found]
     note = state("bad", count(len(found)))
-    return panel("Dead letters", el("ol", rows, class_="letters"), note=note)
+    return panel("Dead letters", el("ol.letters", rows), note=note)
 
 
 def _letter(view: PageView, one: DeadLetter) -> Html:
     """Which effect failed on which item, why, the record, and the options."""
     when = f"{moment(one.at)}, {plural(one.attempts, 'attempt')}"
+    stream = (one.record or {}).get("dynamodb", {})
     record = wire_json(one.record) if one.record is not None else "The record was too large."
     return el(
         "li",
-        el(
-            "div",
-            state("bad", one.effect),
-            _item(view, one),
-            el("span", when, class_="small muted"),
-            class_="top2",
-        ),
-        el("span", _acts(view, one), class_="acts"),
-        el("b", one.reason, class_="why"),
-        diff(_changes(one.record or {})),
+        el("div.top2", state("bad", one.effect), _item(view, one), el("span.small.muted", when)),
+        el("span.acts", _acts(view, one)),
+        el("b.why", one.reason),
+        diff(differences(stream.get("OldImage"), stream.get("NewImage"))),
         el("details", el("summary", "Traceback"), code(one.trace)),
         el("details", el("summary", "Record"), code(record)),
     )
@@ -60,31 +52,19 @@ def _item(view: PageView, one: DeadLetter) -> Child:
     return text(view.chip(item.kind), link(view.item(item), view.item_key(item)))
 
 
-def _changes(record: Mapping[str, Any]) -> list[tuple[str, str | None, str | None]]:
-    """The attributes that the record changed."""
-    stream = record.get("dynamodb", {})
-    old, new = stream.get("OldImage") or {}, stream.get("NewImage") or {}
-
-    def text_of(image: Mapping[str, Any], name: str) -> str | None:
-        return value_text(plain(image[name])) if name in image else None
-
-    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    return [(name, text_of(old, name), text_of(new, name)) for name in names]
-
-
 def _acts(view: PageView, one: DeadLetter) -> list[Html]:
     def act(words: str, verb: str, kind: str) -> Html:
         off = not view.system.writable
         return view.form_for(
             view.at("letters"),
-            el("input", type="hidden", name="id", value=one.id),
+            [("id", one.id)],
             el("button", words, class_=kind, type="submit", name="act", value=verb, disabled=off),
         )
 
-    ask = el("summary", "Drop…", class_="btn quiet")
+    ask = el("summary.btn.quiet", "Drop…")
     return [
         act("Replay", "replay", "btn"),
-        el("details", ask, act("Drop permanently", "drop", "btn danger"), class_="ask"),
+        el("details.ask", ask, act("Drop permanently", "drop", "btn danger")),
     ]
 
 

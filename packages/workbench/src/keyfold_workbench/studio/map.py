@@ -57,11 +57,10 @@ def design_map(view: PageView) -> Html:
         "Map",
         head("Map", says, *_controls(quiet=number > QUIET)),
         el(
-            "div",
+            "div.panel",
             el("header", _legend()),
-            el("div", picture, class_="mapframe"),
+            el("div.mapframe", picture),
             el("footer", _pictures(view, tables)),
-            class_="panel",
         ),
         current="map",
     )
@@ -75,9 +74,9 @@ def _pictures(view: PageView, tables: list[TableSchema]) -> Html:
         *((f"keys-{one.name}", f"Keys of {one.name}") for one in tables),
     ):
         where = view.at("map", f"{name}.svg")
-        as_png = el("button", "PNG", class_="link", type="button", data_png=where)
+        as_png = el("button.link", "PNG", data_png=where)
         ways.append(text(says, " ", link(where, "SVG", class_="link"), " ", as_png))
-    return el("span", "Download: ", words(ways), class_="small")
+    return el("span.small", "Download: ", words(ways))
 
 
 def picture(view: PageView) -> Response:
@@ -97,40 +96,36 @@ def picture(view: PageView) -> Response:
 
 def _controls(*, quiet: bool) -> list[Child]:
     find = el(
-        "input",
+        "input.narrow",
         type="text",
-        class_="narrow",
         placeholder="Find an entity",
         aria_label="Find an entity",
         data_sift=True,
     )
     zoom = el(
-        "span",
+        "span.tabs",
         (
-            el("button", word, type="button", data_zoom=step, aria_label=label)
+            el("button", word, data_zoom=step, aria_label=label)
             for word, step, label in (
                 ("−", "out", "Smaller"),
                 ("1:1", "fit", "Fit"),
                 ("+", "in", "Larger"),
             )
         ),
-        class_="tabs",
         role="group",
         aria_label="Zoom",
     )
     lines = el(
-        "span",
+        "span.tabs",
         (
             el(
                 "button",
                 word,
-                type="button",
                 data_lines=kind,
                 aria_pressed="true" if (kind == "all") != quiet else "false",
             )
             for word, kind in (("All lines", "all"), ("None", "none"))
         ),
-        class_="tabs",
         role="group",
         aria_label="Lines",
     )
@@ -164,17 +159,16 @@ def _edges(view: PageView, ids: dict[str, str]) -> list[Html]:
 def _legend() -> Html:
     def line(kind: str) -> Html:
         path = el("path", class_=f"edge {kind}", d="M0 4H30")
-        return el("svg", path, width="30", height="8", class_="e4", aria_hidden="true")
+        return el("svg.e4", path, width="30", height="8", aria_hidden="true")
 
-    chip = el("span", "Ab", class_="chip e4", aria_hidden="true")
-    hollow = el("span", "Cd", class_="chip e4 copy", aria_hidden="true")
+    chip = el("span.chip.e4", "Ab", aria_hidden="true")
+    hollow = el("span.chip.e4.copy", "Cd", aria_hidden="true")
     return el(
-        "div",
+        "div.legend",
         el("span", chip, " canonical"),
         el("span", hollow, " copy: the colour of its canonical, hollow"),
         el("span", line("copy"), " copied"),
         el("span", line("field"), " field kept equal"),
         el("span", line("count"), " counted"),
         el("span", line("index"), " also in an index"),
-        class_="legend",
     )

@@ -38,8 +38,16 @@ def _written(child: Child) -> str:
     return "".join(_written(inner) for inner in child)
 
 
-def el(tag: str, *children: Child, **attributes: Attribute) -> Html:
-    """An element; `class_` is its class, `data_of` its data-of, True an attribute alone."""
+def el(kind: str, *children: Child, **attributes: Attribute) -> Html:
+    """An element: `el("div.panel.pad", ...)` is a div of two classes. `class_` adds others,
+    `data_of` is its data-of, True an attribute alone. A button does nothing unless it says more.
+    """
+    tag, *classes = kind.split(".")
+    if tag == "button":
+        attributes.setdefault("type", "button")
+    if classes:
+        more = attributes.get("class_") or ""
+        attributes["class_"] = " ".join(filter(None, (*classes, str(more))))
     given = "".join(
         _attribute(name, value)
         for name, value in attributes.items()

@@ -64,10 +64,9 @@ class MigrationReport:
                 )
             )
         return el(
-            "section",
-            el("div", el("ol", steps, class_="phases"), class_="pad"),
+            "section.panel",
+            el("div.pad", el("ol.phases", steps)),
             acts,
-            class_="panel",
             aria_label=self.migration.name,
         )
 
@@ -85,8 +84,8 @@ class MigrationReport:
             stats(self._figures()),
             [self._flow(one) for one in self.migration.moves],
             self._problems(),
-            el("div", segments, lag, class_="cols") if segments or lag else None,
-            el("div", self._routers(), self._log(), class_="cols"),
+            el("div.cols", segments, lag) if segments or lag else None,
+            el("div.cols", self._routers(), self._log()),
             self._words(),
         )
 
@@ -104,8 +103,7 @@ class MigrationReport:
             )
             for one in work
         ]
-        heads = [("Phase", False)]
-        heads += [(n, True) for n in ("Items", "Requests", "Read units", "Write units", "Cost")]
+        heads = ("Phase", "#Items", "#Requests", "#Read units", "#Write units", "#Cost")
         problems = [banner("warn", one.problem) for one in work if one.problem]
         total = sum(one.cost for one in work)
         nothing = empty("No items", "It only changes tables; no item is read or written.")
@@ -115,7 +113,7 @@ class MigrationReport:
             problems,
             [self._example(one) for one in self.migration.moves],
             note=state("note", "nothing has been written"),
-            footer=el("span", f"On demand, estimated: {dollars(total)}.", class_="small"),
+            footer=el("span.small", f"On demand, estimated: {dollars(total)}."),
         )
 
     def _example(self, move: Move) -> Child:
@@ -133,11 +131,10 @@ class MigrationReport:
         sides: list[tuple[str, str, Item]] = [("before", where.source, item)]
         sides += [("after", one.table, one.item) for one in where.outputs(item)]
         rows = (
-            (when, el("b", table), el("code", _key(known.get(table), one), class_="key"))
+            (when, el("b", table), el("code.key", _key(known.get(table), one)))
             for when, table, one in sides
         )
-        heads = [(f"One {move.name}", False), ("Table", False), ("Key", False)]
-        return grid(heads, rows)
+        return grid((f"One {move.name}", "Table", "Key"), rows)
 
     def _figures(self) -> list[tuple[str, Child, Child]]:
         status, done, found = self.status, self.run.progress, self.run.comparison
@@ -175,15 +172,8 @@ class MigrationReport:
             word = "copied"
         arrow = el("div", word, ARROW, class_="arrow returned" if towards == "old" else "arrow")
         return el(
-            "section",
-            el(
-                "div",
-                self._box(move.forward, "old"),
-                arrow,
-                self._box(move.backward, "new"),
-                class_="flow",
-            ),
-            class_="panel pad",
+            "section.panel.pad",
+            el("div.flow", self._box(move.forward, "old"), arrow, self._box(move.backward, "new")),
             aria_label=f"{move.name}: from {move.forward.source} to {move.forward.target}",
         )
 
@@ -191,32 +181,23 @@ class MigrationReport:
         """One side: its table, key, indexes, number of items and users."""
         now, backend = self.status.state, self.migrator.backend
         found = backend.live(route.source)
-        tags = (
-            el("span", "writes", class_="tag")
-            if now.writes == side
-            else el("span", "copies", class_="muted small")
-        )
+        tags = el("span.tag", "writes") if now.writes == side else el("span.muted.small", "copies")
         if found is None:
             gone = "removed" if now.phase == "contract" else "created by expand"
             return el(
-                "div",
-                el("b", backend.physical(route.source)),
-                el("span", gone, class_="small muted"),
-                class_="box",
+                "div.box", el("b", backend.physical(route.source)), el("span.small.muted", gone)
             )
         items = (backend.describe(route.source) or {}).get("ItemCount", 0)
         indexes = ", ".join(one.name for one in found.indexes)
         number = plural(len(found.indexes), "index", "indexes")
         return el(
-            "div",
+            "div.box",
             el("span", el("b", backend.physical(route.source)), " ", tags),
-            el("code", " › ".join(found.key_attributes), class_="key"),
+            el("code.key", " › ".join(found.key_attributes)),
             el(
-                "span",
+                "span.small.muted",
                 f"{plural(items, 'item')}, {number}{': ' if indexes else ''}{indexes}",
-                class_="small muted",
             ),
-            class_="box",
         )
 
     def _segments(self) -> Child:
@@ -226,7 +207,7 @@ class MigrationReport:
         whole = None
         if done is not None and done.expected:
             share = _share(done.done, done.expected)
-            whole = el("div", bar(share, "acc big"), class_="pad")
+            whole = el("div.pad", bar(share, "acc big"))
         open_word = state("run", "under way") if self.run.is_running else state("note", "stopped")
         rows = (
             (
@@ -236,7 +217,7 @@ class MigrationReport:
             )
             for part, one in self.status.segments.items()
         )
-        listed = grid([("Segment", False), ("Items", True), ("State", False)], rows)
+        listed = grid(("Segment", "#Items", "State"), rows)
         return panel("Segments", whole, listed, note="each resumes where it stopped")
 
     def _problems(self) -> Child:
@@ -245,10 +226,8 @@ class MigrationReport:
         if not found:
             return None
         left = len(found) - SHOWN
-        more = el("p", f"and {left:,} more", class_="pad small muted") if left > 0 else None
-        return panel(
-            "Problems", grid([("Problem", False)], ((str(p),) for p in found[:SHOWN])), more
-        )
+        more = el("p.pad.small.muted", f"and {left:,} more") if left > 0 else None
+        return panel("Problems", grid(("Problem",), ((str(p),) for p in found[:SHOWN])), more)
 
     def _routers(self) -> Html:
         """The processes of the application that follow, by what they last said."""
@@ -270,8 +249,7 @@ class MigrationReport:
             )
             for one in found
         )
-        heads = [("Process", False), ("Knows", False), ("Seen", True)]
-        return panel("Routers seen", grid(heads, rows), note=note)
+        return panel("Routers seen", grid(("Process", "Knows", "#Seen"), rows), note=note)
 
     def _log(self) -> Html:
         """What was reached, also by others, and what this run said, in the order of time."""
@@ -284,14 +262,12 @@ class MigrationReport:
             el("div", el("time", _clock(at)), words.removeprefix(f"{self.migration.name}: "))
             for at, words in sorted(lines, reverse=True)[:LOGGED]
         ]
-        return panel(
-            "Log", el("div", rows, class_="log", role="log", tabindex="0"), note="newest first"
-        )
+        return panel("Log", el("div.log", rows, role="log", tabindex="0"), note="newest first")
 
     def _words(self) -> Html:
         """What the migration does, step by step."""
         steps = [el("li", words) for words in self.migration.words()]
-        return el("details", el("summary", "Steps"), el("ol", steps), class_="panel pad")
+        return el("details.panel.pad", el("summary", "Steps"), el("ol", steps))
 
 
 def _segment_words(stored: str) -> str:

@@ -21,7 +21,6 @@ from keyfold.migrations import (
 from keyfold.migrations.migration import Side
 from keyfold.migrations.runner import QUIET_SECONDS
 from keyfold_engine.clients.embedded import EmbeddedClient
-from keyfold_workbench.studio import layout
 from keyfold_workbench.studio.lag import LagSamples
 from keyfold_workbench.studio.markup import Child, Html, el
 from keyfold_workbench.studio.migration_report import MigrationReport
@@ -68,8 +67,7 @@ def migrations(view: PageView) -> Html:
         how = "Start the studio with --migration module:name to watch, apply and roll back a plan."
         others = [one for one in view.systems.values() if one.migrations]
         ways = [
-            (" ", link(layout.href(view.base, "s", one.slug, "migrations"), f"{one.title} has one"))
-            for one in others
+            (" ", link(view.of(one).at("migrations"), f"{one.title} has one")) for one in others
         ]
         nothing = panel("Plans", empty("No migration here", how, *ways))
         body = [head("Migrations", says), nothing]
@@ -91,8 +89,8 @@ def migrations(view: PageView) -> Html:
     dry = link(view.at("migrations", migration=one.name, dry="1"), "Dry run", class_="btn")
     return view.page(
         one.name,
-        head(el("code", one.name, class_="h"), says.strip(), dry),
-        el("div", report.estimate() if "dry" in view.query else None, now, class_="stack"),
+        head(el("code.h", one.name), says.strip(), dry),
+        el("div.stack", report.estimate() if "dry" in view.query else None, now),
         current="migrations",
         crumbs=[("Migrations", view.at("migrations")), (one.name, None)],
     )
@@ -122,7 +120,7 @@ def _list(view: PageView, chosen: Migration, found: dict[str, MigrationStatus]) 
                 aria_current="page" if one is chosen else None,
             )
         )
-    return el("nav", rows, class_="panel plans", aria_label="Migrations")
+    return el("nav.panel.plans", rows, aria_label="Migrations")
 
 
 def _migrator(
@@ -185,7 +183,7 @@ def _foretold(phase: Phase) -> Html:
     """What a step does, before it is taken."""
     effect, time, undo = STEPS[phase]
     back = f"Rolling back {undo}." if undo else "There is no way back."
-    return el("span", f"It {effect}. Takes {time}. {back}", class_="small muted foretold")
+    return el("span.small.muted.foretold", f"It {effect}. Takes {time}. {back}")
 
 
 def _following(status: MigrationStatus) -> Phase | None:
@@ -208,12 +206,11 @@ def _pace_box() -> Html:
     """How fast a step reads that goes through every item."""
     return el(
         "label",
-        el("span", "items a second", class_="small muted"),
+        el("span.small.muted", "items a second"),
         el(
-            "input",
+            "input.mono",
             type="text",
             name="rate",
-            class_="mono",
             size=8,
             inputmode="decimal",
             placeholder="no limit",
@@ -246,10 +243,9 @@ def _step(
     box = None
     if sure:
         box = el(
-            "input",
+            "input.mono",
             type="text",
             name="sure",
-            class_="mono",
             size=len(one.name) + 6,
             placeholder=f"type {one.name}",
             aria_label=f"Type {one.name} to confirm: {words}",
@@ -260,11 +256,11 @@ def _step(
     says = f"Type {one.name} to confirm. Nothing was done."
     return view.form_for(
         view.at("migrations"),
-        el("input", type="hidden", name="migration", value=one.name),
+        [("migration", one.name)],
         choice,
         box,
         el("button", words, class_=kind, type="submit", name="act", value=act, disabled=off),
-        el("small", says, class_="err", role="alert") if unsure else None,
+        el("small.err", says, role="alert") if unsure else None,
         class_="acts",
     )
 

@@ -37,7 +37,7 @@ def size(bytes: float | None) -> tuple[str, str]:
 
 def size_with_unit(bytes: float | None) -> Html:
     number, unit = size(bytes)
-    return text(number, el("span", unit, class_="unit"))
+    return text(number, el("span.unit", unit))
 
 
 def units(number: float) -> str:

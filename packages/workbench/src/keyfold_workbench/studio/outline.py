@@ -19,7 +19,15 @@ from keyfold.runtime.planned_write import PlannedWrite, plan_write, send_write
 from keyfold_engine.clients import Client, connect
 from keyfold_engine.clients.recorder import RecordedClient, SentRequest
 from keyfold_engine.clock import ManualClock, SystemClock
-from keyfold_workbench.studio.items import ItemReader, KnownItem, WireItem, plain, value_text
+from keyfold_workbench.studio.items import (
+    Change,
+    ItemReader,
+    KnownItem,
+    WireItem,
+    differences,
+    plain,
+    value_text,
+)
 from keyfold_workbench.studio.system import StudioSystem
 
 _PLACEHOLDER = re.compile(r"[#:]\w+")
@@ -47,15 +55,10 @@ class OutlineStep:
         return self.new or self.old
 
     @property
-    def changes(self) -> list[tuple[str, str | None, str | None]]:
+    def changes(self) -> list[Change]:
         """Attributes with what they were and what they will be."""
         before, after = (one.wire if one else {} for one in (self.old, self.new))
-        names = [n for n in {**before, **after} if n not in self.key]
-        return [
-            (name, _text(before.get(name)), _text(after.get(name)))
-            for name in names
-            if before.get(name) != after.get(name)
-        ]
+        return differences(before, after, without=self.key)
 
 
 @dataclass(frozen=True)
@@ -187,7 +190,3 @@ def send(system: StudioSystem, made: WriteOutline) -> SentRequest:
     sent = send_write(db, client, made.planned)
     system.survey.forget()
     return sent
-
-
-def _text(value: Mapping[str, Any] | None) -> str | None:
-    return None if value is None else value_text(plain(value))

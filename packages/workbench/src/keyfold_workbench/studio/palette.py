@@ -12,7 +12,7 @@ from keyfold.review.references import References
 from keyfold_workbench.studio.markup import Html, el
 
 COLOURS = 8
-UNKNOWN = el("span", "?", class_="chip unknown e0", aria_hidden="true")
+UNKNOWN = el("span.chip.unknown.e0", "?", aria_hidden="true")
 
 
 @dataclass(frozen=True)

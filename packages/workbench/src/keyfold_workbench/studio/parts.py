@@ -22,15 +22,14 @@ def panel(
     label: str | None = None,
 ) -> Html:
     head = el("h2", title)
-    said = el("span", note, class_="small muted") if isinstance(note, str) else note
+    said = el("span.small.muted", note) if isinstance(note, str) else note
     if note is not None and isinstance(note, Html):
         said = note
     return el(
-        "section",
+        "section.panel",
         el("header", head, said),
         *body,
         el("footer", footer) if footer is not None else None,
-        class_="panel",
         aria_label=label,
     )
 
@@ -51,38 +50,29 @@ def head(title: Child, says: Child, *acts: Child, flush: bool = False) -> Html:
     return el(
         "div",
         el("div", el("h1", title), el("p", says)),
-        el("div", *acts, class_="acts") if acts else None,
+        el("div.acts", *acts) if acts else None,
         class_="head flush" if flush else "head",
     )
 
 
-def grid(
-    columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[Child]], *, hold: bool = False
-) -> Html:
-    """A table; a column is its heading and whether it holds numbers."""
+def grid(columns: Sequence[str], rows: Iterable[Sequence[Child]], *, hold: bool = False) -> Html:
+    """A table under these headings; `#Items` is a column of numbers."""
+    kinds = ["num" if one.startswith("#") else None for one in columns]
+    names = [one.removeprefix("#") for one in columns]
     heads = (
-        el("th", name or el("span", "Open", class_="hide"), class_="num" if number else None)
-        for name, number in columns
+        el("th", name or el("span.hide", "Open"), class_=kind)
+        for name, kind in zip(names, kinds, strict=True)
     )
     body = (
-        el(
-            "tr",
-            (
-                el("td", cell, class_="num" if number else None)
-                for cell, (_, number) in zip(row, columns, strict=True)
-            ),
-        )
+        el("tr", (el("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True)))
         for row in rows
     )
     made = el(
         "table", el("thead", el("tr", heads)), el("tbody", body), class_="hold" if hold else None
     )
-    return el("div", made, class_="scroll", tabindex="0", role="region", aria_label=_label(columns))
-
-
-def _label(columns: Sequence[tuple[str, bool]]) -> str:
-    """A table by its headings, so that a screen reader tells one from the other."""
-    return f"Table: {', '.join(name for name, _ in columns if name)}"
+    # By its headings a screen reader tells one table from the other.
+    label = f"Table: {', '.join(filter(None, names))}"
+    return el("div.scroll", made, tabindex="0", role="region", aria_label=label)
 
 
 def fields(pairs: Iterable[tuple[Child, Child]], *, pad: bool = False) -> Html:
@@ -97,21 +87,25 @@ def fields(pairs: Iterable[tuple[Child, Child]], *, pad: bool = False) -> Html:
 def diff(changes: Iterable[tuple[str, str | None, str | None]]) -> Html:
     """Fields before and after a change; a missing side is shown in words."""
     return el(
-        "dl",
+        "dl.diff",
         (
             (
                 el("dt", name),
                 el(
                     "dd",
                     el("del", "nothing" if old is None else old),
-                    el("span", "→", class_="to"),
+                    el("span.to", "→"),
                     el("ins", "nothing" if new is None else new),
                 ),
             )
             for name, old, new in changes
         ),
-        class_="diff",
     )
+
+
+def kept_boxes(fields: Iterable[tuple[str, str]]) -> Html:
+    """Fields of a form that nobody sees."""
+    return text(el("input", type="hidden", name=name, value=value) for name, value in fields)
 
 
 def bar(share: float, colour: str = "") -> Html:
@@ -119,7 +113,7 @@ def bar(share: float, colour: str = "") -> Html:
     return el(
         "svg",
         el("rect", width="100%", height="100%"),
-        el("rect", class_="on", width=width, height="100%"),
+        el("rect.on", width=width, height="100%"),
         class_=f"bar {colour}".strip(),
         aria_hidden="true",
     )
@@ -131,7 +125,6 @@ def tabs(name: str, panels: Sequence[tuple[str, Child]], *beside: Child, label: 
         el(
             "button",
             title,
-            type="button",
             role="tab",
             id=f"{name}-t{at}",
             aria_controls=f"{name}-{at}",
@@ -152,25 +145,24 @@ def tabs(name: str, panels: Sequence[tuple[str, Child]], *beside: Child, label: 
         for at, (_, body) in enumerate(panels)
     )
     return el(
-        "section",
-        el("header", el("div", buttons, class_="tabs", role="tablist", aria_label=label), *beside),
+        "section.panel",
+        el("header", el("div.tabs", buttons, role="tablist", aria_label=label), *beside),
         shown,
-        class_="panel",
     )
 
 
 def live_part(name: str, *body: Child, lasting: bool = True) -> Html:
     """A part that the script asks for again and again, until it comes as one that stays."""
-    return el("div", *body, id=name, class_="stack", data_live=lasting)
+    return el("div.stack", *body, id=name, data_live=lasting)
 
 
 def empty(title: str, *says: Child) -> Html:
     """What would be here, and how it comes here."""
-    return el("p", el("b", title), *says, class_="empty")
+    return el("p.empty", el("b", title), *says)
 
 
 def banner(kind: str, *says: Child) -> Html:
-    return el("div", el("span", *says, class_="grow"), class_=f"banner {kind}", role="status")
+    return el("div", el("span.grow", *says), class_=f"banner {kind}", role="status")
 
 
 def code(given: Child) -> Html:

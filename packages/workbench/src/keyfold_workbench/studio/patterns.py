@@ -55,7 +55,7 @@ def patterns(view: PageView) -> Html:
         body = _runnable(view, chosen, declared)
     return view.page(
         name,
-        el("div", _list(view, chosen), el("div", body, class_="stack"), class_="cols list"),
+        el("div.cols.list", _list(view, chosen), el("div.stack", body)),
         current="patterns",
         crumbs=[("Patterns", view.at("patterns")), (name, None)],
     )
@@ -71,24 +71,16 @@ def _list(view: PageView, chosen: AccessPattern) -> Html:
                 el("code", one.name),
                 view.chip(entities[0]) if entities else None,
                 el("small", price_words(view, one)),
-                el("small", _budget(one), class_="num"),
+                el("small.num", _budget(one)),
                 aria_current="page" if one is chosen else None,
             )
         )
-    more = el(
-        "button",
-        "Show all",
-        class_="btn quiet more",
-        type="button",
-        data_all=".pick",
-        aria_expanded="false",
-    )
-    number = el("span", count(len(rows)), class_="small muted")
+    more = el("button.btn.quiet.more", "Show all", data_all=".pick", aria_expanded="false")
+    number = el("span.small.muted", count(len(rows)))
     return el(
-        "nav",
+        "nav.panel.pick",
         el("header", el("h2", "Patterns"), number, more),
         rows,
-        class_="panel pick",
         aria_label="Patterns",
     )
 
@@ -103,9 +95,9 @@ def _title(view: PageView, chosen: AccessPattern) -> Html:
     returned = [view.ent(name) for name in entities_of(chosen)]
     says = text(chosen.description.partition("\n\n")[0], " Returns ", returned, ".")
     return head(
-        el("code", chosen.name, class_="h"),
+        el("code.h", chosen.name),
         says,
-        el("button", "Copy link", class_="btn quiet", type="button", data_copy="address"),
+        el("button.btn.quiet", "Copy link", data_copy="address"),
         flush=True,
     )
 
@@ -164,18 +156,17 @@ def _form(
                 "div",
                 el("label", one.name, " ", el("code", one.type), for_=name),
                 el(
-                    "input",
+                    "input.mono",
                     type="text",
                     id=name,
                     name=one.name,
                     value=one.text,
                     list=f"{name}-offered" if options else None,
-                    class_="mono",
                     aria_invalid="true" if wrong else None,
                     autocomplete="off",
                 ),
                 el("datalist", options, id=f"{name}-offered") if options else None,
-                el("small", one.problem, class_="err") if wrong else None,
+                el("small.err", one.problem) if wrong else None,
             )
         )
     if getattr(chosen, "paged", False) or view.query.get("after"):
@@ -193,13 +184,10 @@ def _form(
                 ),
             )
         )
-    run = el(
-        "button", "Run ", el("kbd", "⏎"), class_="btn main", type="submit", name="run", value="1"
-    )
+    run = el("button.btn.main", "Run ", el("kbd", "⏎"), type="submit", name="run", value="1")
     return el(
-        "form",
-        el("div", boxes, el("div", run), class_="pad fields"),
-        class_="panel",
+        "form.panel",
+        el("div.pad.fields", boxes, el("div", run)),
         action=view.at("patterns", chosen.name),
         method="get",
         aria_label="Parameters",
@@ -227,17 +215,14 @@ def _history(
             "data_time": f"{1000 * ran.seconds:.1f} ms",
             "data_at": f"{datetime.now(UTC):%H:%M:%S}",
         }
-    heads = [("When", False), ("Call", False)]
-    heads += [(name, True) for name in ("Items", "Requests", "Units", "Time")]
     return el(
-        "section",
+        "section.panel",
         el(
             "header",
             el("h2", "Runs in this browser"),
-            el("span", "kept here only", class_="small muted"),
+            el("span.small.muted", "kept here only"),
         ),
-        grid(heads, []),
-        class_="panel",
+        grid(("When", "Call", "#Items", "#Requests", "#Units", "#Time"), []),
         id="history",
         hidden=True,
         **told,

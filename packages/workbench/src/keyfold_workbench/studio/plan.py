@@ -12,7 +12,7 @@ from keyfold.errors import (
     VersionConflict,
 )
 from keyfold_workbench.studio.conflict import conflict_panel
-from keyfold_workbench.studio.draft import ItemDraft, hidden, hidden_boxes
+from keyfold_workbench.studio.draft import ItemDraft, kept_fields
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import unit_words, units
 from keyfold_workbench.studio.outline import OutlineStep, WriteOutline, outline
@@ -30,7 +30,7 @@ def no_plan() -> Html:
     )
     return panel(
         "What will be written",
-        el("p", el("b", "No plan yet"), says, class_="empty"),
+        el("p.empty", el("b", "No plan yet"), says),
         note=state("note", "nothing has been sent"),
     )
 
@@ -53,7 +53,7 @@ def plan_of(view: PageView, draft: ItemDraft, note: str) -> Child:
     if made is None or made.planned.request is None:
         return panel(
             "What will be written",
-            el("p", el("b", "Nothing"), "No value would change.", class_="empty"),
+            el("p.empty", el("b", "Nothing"), "No value would change."),
         )
     return text(
         banner("warn", note) if note else None, _plan_panel(view, draft, made), later_panel(made)
@@ -65,27 +65,15 @@ def _plan_panel(view: PageView, draft: ItemDraft, made: WriteOutline) -> Html:
     assert request is not None, "a plan without a request is shown otherwise"
     atomic = request.operation == "TransactWriteItems"
     words = "1 transaction" if atomic else f"1 {request.operation}"
+    digest = made.planned.digest
     submit = view.form_for(
         view.at("send"),
-        hidden(draft),
-        hidden_boxes(draft.given),
-        el("input", type="hidden", name="verb", value=draft.verb),
-        el("input", type="hidden", name="digest", value=made.planned.digest),
-        el("input", type="hidden", name="at", value=f"{made.at:.6f}"),
-        el(
-            "button", f"Send {words} ", el("kbd", "⌘⏎"), class_="btn main", type="submit", id="send"
-        ),
+        kept_fields(draft, draft.given, verb=draft.verb, digest=digest, at=f"{made.at:.6f}"),
+        el("button.btn.main", f"Send {words} ", el("kbd", "⌘⏎"), type="submit", id="send"),
     )
-    wire = el(
-        "button",
-        "Wire request",
-        class_="btn quiet",
-        type="button",
-        data_toggle="#wire",
-        aria_expanded="false",
-    )
+    wire = el("button.btn.quiet", "Wire request", data_toggle="#wire", aria_expanded="false")
     return el(
-        "section",
+        "section.panel",
         el("header", el("h2", "What will be written"), state("note", "nothing has been sent")),
         stats(
             [
@@ -103,10 +91,9 @@ def _plan_panel(view: PageView, draft: ItemDraft, made: WriteOutline) -> Html:
             ],
             inset=True,
         ),
-        el("ol", [step_row(view, at, one) for at, one in enumerate(made.steps, 1)], class_="plan"),
+        el("ol.plan", [step_row(view, at, one) for at, one in enumerate(made.steps, 1)]),
         el("footer", submit, wire),
         el("div", code(wire_text(request)), id="wire", hidden=True),
-        class_="panel",
         aria_label="Plan",
     )
 
@@ -118,17 +105,16 @@ def step_row(view: PageView, number: int, step: OutlineStep) -> Html:
     key = view.item_key(item) if item is not None else el("code", str(step.key))
     return el(
         "li",
-        el("span", number, class_="i"),
+        el("span.i", number),
         el(
-            "div",
+            "div.top2",
             el("b", "Check" if step.action == "ConditionCheck" else step.action),
             view.ent(name, words),
             el("span", key),
-            class_="top2",
         ),
-        el("span", unit_words(step.units), class_="num small muted"),
+        el("span.num.small.muted", unit_words(step.units)),
         diff(step.changes) if step.changes else None,
-        el("div", step.condition, class_="if") if step.condition else None,
+        el("div.if", step.condition) if step.condition else None,
     )
 
 
@@ -136,11 +122,11 @@ def later_panel(made: WriteOutline) -> Child:
     if not made.planned.later:
         return None
     rows = (
-        el("li", state("note", kind), el("code", name), el("span", "by the stream", class_="muted"))
+        el("li", state("note", kind), el("code", name), el("span.muted", "by the stream"))
         for kind, name in made.planned.later
     )
     return panel(
         "Afterwards, from the stream",
-        el("ul", rows, class_="todo"),
+        el("ul.todo", rows),
         note="delivered at least once, one effect",
     )

@@ -32,16 +32,9 @@ def review(view: PageView) -> Html:
         "Review",
         head("Review", says),
         el(
-            "div",
-            el(
-                "div",
-                tabs("f", panels, label="Findings of"),
-                _accepted(view),
-                _advice(view),
-                class_="stack",
-            ),
-            el("div", _cost(view), class_="stack"),
-            class_="cols",
+            "div.cols",
+            el("div.stack", tabs("f", panels, label="Findings of"), _accepted(view), _advice(view)),
+            el("div.stack", _cost(view)),
         ),
         current="review",
     )
@@ -59,12 +52,11 @@ def _accepted(view: PageView) -> Child:
         return None
     rows = (
         el(
-            "li",
+            "li.finding",
             state("note", "accepted"),
-            el("b", one.finding.subject, class_="subject"),
+            el("b.subject", one.finding.subject),
             rule_link(view, one.finding),
-            el("p", f"“{one.reason}”", class_="say"),
-            class_="finding",
+            el("p.say", f"“{one.reason}”"),
         )
         for one in silenced
     )
@@ -88,27 +80,20 @@ def _bill(made: Bill) -> Html:
     lines.sort(key=lambda one: -one[2])
     most = max((one[2] for one in lines), default=0.0) or 1.0
     rows = (
-        (el("code", name, class_="nowrap"), bar(cost / most), units(round(each, 1)), dollars(cost))
+        (el("code.nowrap", name), bar(cost / most), units(round(each, 1)), dollars(cost))
         for name, each, cost in lines[:LINES]
     )
     paths = (
         (el("code", str(one.path)), dollars(one.on_demand), dollars(one.storage))
         for one in made.paths
     )
-    columns = [
-        ("Pattern or write", False),
-        ("Share", False),
-        ("Units a call", True),
-        ("A month", True),
-    ]
-    tables = [("Table or index", False), ("Requests", True), ("Storage", True)]
     return panel(
         "Cost",
-        el("p", el("b", dollars(made.dollars)), "under the workload", class_="pad sum"),
-        grid(columns, rows),
-        grid(tables, paths),
+        el("p.pad.sum", el("b", dollars(made.dollars)), "under the workload"),
+        grid(("Pattern or write", "Share", "#Units a call", "#A month"), rows),
+        grid(("Table or index", "#Requests", "#Storage"), paths),
         note=f"a month, on demand, {made.prices.region}",
-        footer=el("span", f"{plural(len(made.assumptions), 'number')} assumed", class_="small"),
+        footer=el("span.small", f"{plural(len(made.assumptions), 'number')} assumed"),
     )
 
 
@@ -116,16 +101,14 @@ def _hot_keys(made: Bill) -> Html:
     """The keys that are busy under the workload."""
     rows = [
         el(
-            "li",
+            "li.finding",
             state("bad" if one.share >= 1 else "warn", "hot key"),
-            el("b", str(one.path), class_="subject"),
-            el("span", f"{one.share:.0%} of a partition", class_="rule"),
+            el("b.subject", str(one.path)),
+            el("span.rule", f"{one.share:.0%} of a partition"),
             el(
-                "p",
+                "p.say",
                 f"{one.key}: {count(one.units)} {one.kind} units a second, of {one.limit:,}",
-                class_="say",
             ),
-            class_="finding",
         )
         for one in made.hot
         if one.share >= WARM
@@ -141,7 +124,7 @@ def _advice(view: PageView) -> Html:
         return panel("Advice", empty("No workload", says))
     if "advise" not in view.query and system.advice is None:
         ask = link(view.at("review", advise="1"), "Search for a better design", class_="btn")
-        return panel("Advice", el("p", ask, class_="pad"), note="takes some seconds")
+        return panel("Advice", el("p.pad", ask), note="takes some seconds")
     if system.advice is None:
         system.advice = advise(system.stated, system.workload)
     return _alternatives(system.advice)
@@ -153,11 +136,11 @@ def _alternatives(advice: Advice) -> Html:
             el("b", one.name),
             dollars(advice.before.bill.dollars),
             dollars(one.bill.dollars),
-            el("span", "; ".join(map(str, one.gains[:2])) or one.aim, class_="small"),
+            el("span.small", "; ".join(map(str, one.gains[:2])) or one.aim),
         )
         for one in advice.alternatives
     )
-    columns = [("Design", False), ("Before", True), ("After", True), ("Why", False)]
+    columns = ("Design", "#Before", "#After", "Why")
     return panel("Advice", grid(columns, rows), note="before and after, a month")
 
 
@@ -169,21 +152,19 @@ def rule(view: PageView) -> Html:
         raise PageMissing(f"Not found: {problem}.") from None
     opening, _, _ = found.text.partition("\n## ")
     title, *reasons = opening.strip().split("\n\n")
-    why = el("div", [el("p", with_code(one)) for one in reasons], class_="prose")
+    why = el("div.prose", [el("p", with_code(one)) for one in reasons])
     return view.page(
         found.code,
         head(title.lstrip("# "), "", link(view.at("review"), "All findings", class_="btn quiet")),
         el(
-            "div",
+            "div.stack",
             why,
             el(
-                "div",
+                "div.cols",
                 panel("Wrong", code(found.wrong), note=state("bad", "found")),
                 panel("Right", code(found.right), note=state("ok", "not found")),
-                class_="cols",
             ),
             panel("In Python", code(found.python), note="the right one as a declaration"),
-            class_="stack",
         ),
         current="review",
         crumbs=[("Review", view.at("review")), (found.code, None)],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -17,7 +16,7 @@ from keyfold_workbench.studio.collection import (
     partition_page,
 )
 from keyfold_workbench.studio.data import partition_key
-from keyfold_workbench.studio.items import KnownItem, scalar
+from keyfold_workbench.studio.items import KnownItem, key_texts
 from keyfold_workbench.studio.markup import Child, el, text
 from keyfold_workbench.studio.notation import count
 from keyfold_workbench.studio.parts import head
@@ -41,7 +40,7 @@ def find(view: PageView) -> Response:
         return HTMLResponse(layout.hits(found))
     if exact == 1:
         return RedirectResponse(found[0][0], 303)
-    listed = el("div", layout.hits(found), class_="panel hits")
+    listed = el("div.panel.hits", layout.hits(found))
     body = [head("Search", f"“{asked}”"), listed]
     return HTMLResponse(view.page("Search", *body, current="data"))
 
@@ -52,7 +51,7 @@ def find_everywhere(view: PageView) -> Response:
     found: list[tuple[str, Child, str]] = []
     for system in view.systems.values():
         with suppress(KeyfoldError):  # What one backend cannot answer, others may.
-            here = _matches(replace(view, path={"system": system.slug}), asked) if asked else []
+            here = _matches(view.of(system), asked) if asked else []
             found += ((where, says, f"{kind} of {system.title}") for where, says, kind in here)
     return HTMLResponse(layout.hits(found[:MOST]))
 
@@ -92,8 +91,7 @@ def _matches(view: PageView, asked: str) -> list[tuple[str, Child, str]]:
         if len(fields) != 1 or key is None:
             continue
         table = system.schema.by_table[entity.table]
-        sort = None if table.sort is None else scalar(key[table.sort])
-        item = find_item(system, table, scalar(key[table.partition]), sort)
+        item = find_item(system, table, *key_texts(table, key))
         if item is not None:
             named = text(view.item_key(item), " ", item.title)
             found[view.item(item)] = (view.item(item), named, entity.name)

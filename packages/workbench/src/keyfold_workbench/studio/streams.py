@@ -7,7 +7,6 @@ from starlette.responses import RedirectResponse, Response
 from keyfold.streams import StreamStatus
 from keyfold_workbench.studio.changes import changes_panel
 from keyfold_workbench.studio.drift import SHOWN, drift_panel
-from keyfold_workbench.studio.expiry import expiry_panel
 from keyfold_workbench.studio.lag import SAMPLED, lag_panel
 from keyfold_workbench.studio.letters import decide, letters_panel
 from keyfold_workbench.studio.markup import Child, Html, el, text
@@ -67,7 +66,7 @@ def streams(view: PageView, problem: str = "") -> Html:
     if view.partial:
         return text(live(name) for name in parts if name in view.asked)
     verify = view.form_for(
-        view.at("verify"), el("button", "Verify now", class_="btn main", type="submit")
+        view.at("verify"), (), el("button.btn.main", "Verify now", type="submit")
     )
     says = (
         "What each write triggers: who maintains it, how far behind it is, whether it is correct."
@@ -81,24 +80,20 @@ def streams(view: PageView, problem: str = "") -> Html:
             verify,
         ),
         el(
-            "div",
+            "div.stack",
             banner("bad", problem) if problem else None,
             banner("ok", told) if told else None,
             live("figures"),
             el(
-                "div",
+                "div.cols.wide-left",
                 el(
-                    "div",
+                    "div.stack",
                     live("changes"),
                     live("drifts"),
                     letters_panel(view, db),
-                    expiry_panel(view),
-                    class_="stack",
                 ),
                 live("keepers"),
-                class_="cols wide-left",
             ),
-            class_="stack",
         ),
         current="streams",
     )
@@ -151,7 +146,7 @@ def _kept_table(view: PageView, now: StreamStatus | None) -> Html:
     processors = view.system.design.processors if view.system.design is not None else ()
     if not rows and not processors:
         return panel("Who keeps what", empty("Nothing follows", "No copies, counters or jobs."))
-    columns = [("Consequence", False), ("By", False), ("Behind", True)]
+    columns = ("Consequence", "By", "#Behind")
     return panel(
         "Who keeps what",
         grid(columns, rows) if rows else None,
@@ -164,7 +159,7 @@ def _keeper(view: PageView, kind: str, owner: str, parts: list[str]) -> Html:
     """Consequences of one kind on one entity."""
     chip = view.chip(owner) if view.system.entity(owner) is not None else None
     named = words([el("code", one) for one in parts if one])
-    return el("span", chip, el("span", kind, " ", el("b", owner), " ", named), class_="kept")
+    return el("span.kept", chip, el("span", kind, " ", el("b", owner), " ", named))
 
 
 def _processors(names: list[str], now: StreamStatus | None) -> Html:
@@ -172,10 +167,9 @@ def _processors(names: list[str], now: StreamStatus | None) -> Html:
     behind = f"{now.lag_seconds:.0f} s" if now is not None else "–"
     rows = ((el("code", name), behind) for name in names)
     return el(
-        "details",
+        "details.pad",
         el("summary", plural(len(names), "processor")),
-        grid([("Processor", False), ("Behind", True)], rows),
-        class_="pad",
+        grid(("Processor", "#Behind"), rows),
     )
 
 
@@ -190,4 +184,4 @@ def _shards(now: StreamStatus) -> Child:
         )
         for one in now.shards[:SHOWN]
     )
-    return panel("Shards", grid([("Shard", False), ("Owner", False), ("Behind", True)], rows))
+    return panel("Shards", grid(("Shard", "Owner", "#Behind"), rows))

@@ -41,7 +41,6 @@ class TableSurvey:
     partitions: Tally[str] = field(default_factory=Tally)
     partition_bytes: Tally[str] = field(default_factory=Tally)
     undeclared: list[KnownItem] = field(default_factory=list)
-    expiring: list[tuple[float, KnownItem]] = field(default_factory=list)
     examples: dict[str, list[KnownItem]] = field(default_factory=dict)
 
     def count(self, kind: str) -> int:
@@ -61,9 +60,6 @@ class TableSurvey:
             self.undeclared.append(item)
         if len(known := self.examples.setdefault(item.kind, [])) < EXAMPLES:
             known.append(item)
-        ttl = item.wire.get(self.table.ttl, {}).get("N") if self.table.ttl else None
-        if ttl is not None:
-            self.expiring.append((float(ttl), item))
 
 
 class DataSurvey:
@@ -166,5 +162,4 @@ class DataSurvey:
         found.complete = scan.ended
         if found.complete:
             found.items, found.bytes = found.seen, sum(found.kind_bytes.values())
-        found.expiring.sort(key=lambda one: one[0])
         return found

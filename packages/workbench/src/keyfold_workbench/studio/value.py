@@ -38,7 +38,7 @@ def value_tree(value: Mapping[str, Any], attribute: AttributeSchema | None, down
     """A wire value; `download` is where the bytes of a binary are."""
     ((kind, content),) = value.items()
     if kind in ("M", "L") and content:
-        return el("div", _tree(None, value, is_open=True), class_="tree")
+        return el("div.tree", _tree(None, value, is_open=True))
     if kind == "B":
         return _binary(binary(content), download)
     if kind == "BS":
@@ -61,14 +61,14 @@ def value_line(value: Mapping[str, Any]) -> str:
 
 def _tree(name: str | None, value: Mapping[str, Any], *, is_open: bool = False) -> Html:
     ((kind, content),) = value.items()
-    label: Child = None if name is None else (el("bdi", name, class_="n"), " ")
+    label: Child = None if name is None else (el("bdi.n", name), " ")
     if kind not in ("M", "L"):
-        return text(label, el("bdi", value_line(value)), el("span", TYPES[kind], class_="ty"))
+        return text(label, el("bdi", value_line(value)), el("span.ty", TYPES[kind]))
     entries = list(content.items()) if kind == "M" else list(enumerate(content))
     held = [el("li", _tree(str(at), one)) for at, one in entries[:MOST]]
     if len(entries) > MOST:
-        held.append(el("li", f"{len(entries) - MOST:,} more: see Wire JSON", class_="muted"))
-    summary = el("summary", label, el("span", value_line(value), class_="ty"))
+        held.append(el("li.muted", f"{len(entries) - MOST:,} more: see Wire JSON"))
+    summary = el("summary", label, el("span.ty", value_line(value)))
     return el("details", summary, el("ul", held), open=is_open)
 
 
@@ -79,5 +79,5 @@ def _binary(content: bytes, download: str) -> Html:
     lines = "\n".join(f"{at * 16:08x}  {row.hex(' ')}" for at, row in enumerate(rows))
     return text(
         el("span", says, " ", link(download, "Download", class_="link", download=True)),
-        el("pre", lines, class_="hex", tabindex="0") if lines else None,
+        el("pre.hex", lines, tabindex="0") if lines else None,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -12,8 +12,9 @@ from keyfold.design.schema import EntitySchema, Index, TableSchema
 from keyfold.design.template import Slot, Template
 from keyfold.errors import KeyfoldError
 from keyfold_workbench.studio import layout
-from keyfold_workbench.studio.items import KnownItem, scalar
+from keyfold_workbench.studio.items import KnownItem, key_texts, scalar
 from keyfold_workbench.studio.markup import Child, Html, el, text
+from keyfold_workbench.studio.parts import kept_boxes
 from keyfold_workbench.studio.system import StudioSystem
 
 LONG_ID: Final = 16
@@ -57,6 +58,10 @@ class PageView:
             raise PageMissing(f"Not found: system {slug!r}. Here are {', '.join(self.systems)}.")
         return self.systems[slug]
 
+    def of(self, system: StudioSystem) -> PageView:
+        """The same request, about another system."""
+        return replace(self, path={"system": system.slug})
+
     # Addresses
 
     def home(self) -> str:
@@ -74,9 +79,8 @@ class PageView:
         return self.partition(item.table.name, item.partition, isk=item.sort)
 
     def by_key(self, table: TableSchema, key: Mapping[str, Mapping[str, str]]) -> str:
-        names = table.key_attributes
-        texts = [str(next(iter(key[name].values()))) for name in names]
-        return self.partition(table.name, texts[0], isk=texts[1] if len(texts) > 1 else None)
+        partition, sort = key_texts(table, key)
+        return self.partition(table.name, partition, isk=sort)
 
     def require_write(self) -> None:
         if not self.system.writable:
@@ -89,10 +93,16 @@ class PageView:
 
     # Forms and frames
 
-    def form_for(self, action: str, *children: Child, **attributes: str | None) -> Html:
-        """A form that changes something: it carries the token of this browser."""
-        token = el("input", type="hidden", name="csrf", value=self.csrf)
-        return el("form", token, *children, action=action, method="post", **attributes)
+    def form_for(
+        self,
+        action: str,
+        kept: Iterable[tuple[str, str]],
+        *children: Child,
+        **attributes: str | None,
+    ) -> Html:
+        """A form that changes something: it carries what is kept, and the token of this browser."""
+        boxes = kept_boxes([("csrf", self.csrf), *kept])
+        return el("form", boxes, *children, action=action, method="post", **attributes)
 
     def page(
         self,
@@ -123,7 +133,7 @@ class PageView:
         return self.system.palette.chip(name)
 
     def ent(self, name: str, words: Child = None) -> Html:
-        return el("span", self.chip(name), el("span", words or name or "Undeclared"), class_="ent")
+        return el("span.ent", self.chip(name), el("span", words or name or "Undeclared"))
 
     def template(self, entity: EntitySchema, template: Template | None) -> Html:
         """A key's template: constants grey, fields in the colour of what they name."""
@@ -135,26 +145,26 @@ class PageView:
         parts = (
             el("em", part.text, class_=f"t {self._colour(entity, part.field)}")
             if isinstance(part, Slot)
-            else el("span", part.text, class_="c")
+            else el("span.c", part.text)
             for part in template.parts
         )
-        return el("code", parts, class_="key")
+        return el("code.key", parts)
 
     def key(self, stored: str, entity: EntitySchema | None, template: Template | None) -> Html:
         """A stored key, with the ids in it in the colours of what they name."""
         match = template.pattern.fullmatch(stored) if template is not None else None
         if match is None or entity is None:
-            return el("code", shortened(stored, "c", LONG_KEY), class_="key")
+            return el("code.key", shortened(stored, "c", LONG_KEY))
         spans = sorted((match.span(name), name) for name in match.groupdict())
         parts: list[Child] = []
         end = 0
         for (start, stop), name in spans:
-            parts.append(el("span", stored[end:start], class_="c") if start > end else None)
+            parts.append(el("span.c", stored[end:start]) if start > end else None)
             colour = self._colour(entity, name)
             parts.append(shortened(stored[start:stop], f"v {colour}", LONG_ID))
             end = stop
-        parts.append(el("span", stored[end:], class_="c") if end < len(stored) else None)
-        return el("code", parts, class_="key")
+        parts.append(el("span.c", stored[end:]) if end < len(stored) else None)
+        return el("code.key", parts)
 
     def partition_key(self, table: TableSchema, stored: str) -> Html:
         """A partition's key, as the first entity that lies there writes it."""
@@ -201,5 +211,5 @@ def shortened(shown: str, kind: str = "", most: int = LONG_ID) -> Html:
 
 def _joined_keys(keys: Iterable[Html]) -> Html:
     """Attributes of a key, one after the other."""
-    separator = text(el("wbr"), el("span", "›", class_="sep", aria_hidden="true"))
+    separator = text(el("wbr"), el("span.sep", "›", aria_hidden="true"))
     return text(*((separator if at else None, key) for at, key in enumerate(keys)))

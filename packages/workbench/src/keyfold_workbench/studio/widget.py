@@ -17,8 +17,8 @@ def field_widget(one: FormField) -> Html:
     """A field with its name, its type, what was there and what is wrong with it."""
     boxes = _boxes(one)
     said = [
-        el("small", f"was “{one.was}”", class_="muted") if one.was is not None else None,
-        el("small", one.problem, class_="err") if one.problem else None,
+        el("small.muted", f"was “{one.was}”") if one.was is not None else None,
+        el("small.err", one.problem) if one.problem else None,
     ]
     kind = "changed" if one.was is not None else None
     asks = el("code", one.asks)
@@ -27,7 +27,7 @@ def field_widget(one: FormField) -> Html:
     if one.shape.is_single or one.shape.kind == "json" or _as_text(one):
         label = el("label", one.name, " ", asks, for_=box_id(one.name))
         return el("div", label, boxes, said, class_=kind)
-    legend = el("legend", one.name, " ", asks, class_="label")
+    legend = el("legend.label", one.name, " ", asks)
     return el("fieldset", legend, boxes, said, class_=kind)
 
 
@@ -62,12 +62,12 @@ def _boxes(one: FormField) -> Html:
             )
             for at, t in enumerate(texts, 1)
         )
-        return text(el("div", boxes, class_="several", data_more=True), offered)
+        return text(el("div.several", boxes, data_more=True), offered)
     if shape.kind == "pairs":
         return _pairs(one)
     if shape.kind == "rows":
         return _rows(one)
-    return el("div", (_part(one, name, part) for name, part in shape.parts.items()), class_="parts")
+    return el("div.parts", (_part(one, name, part) for name, part in shape.parts.items()))
 
 
 def _first(given: Given, path: str) -> str:
@@ -77,8 +77,8 @@ def _first(given: Given, path: str) -> str:
 
 def _one_of(*boxes: Child) -> Html:
     """One of several, with a way to take it out; an empty one is not sent."""
-    gone = el("button", "×", class_="gone", type="button", data_gone=True, aria_label="Remove")
-    return el("span", *boxes, gone, class_="one")
+    gone = el("button.gone", "×", data_gone=True, aria_label="Remove")
+    return el("span.one", *boxes, gone)
 
 
 def _area(path: str, given: str, *, invalid: bool, mono: bool) -> Html:
@@ -158,7 +158,7 @@ def _ticks(shape: ValueShape, path: str, chosen: Sequence[str]) -> Html:
         )
         for one in shape.choices
     )
-    return el("div", el("input", type="hidden", name=name, value=""), ticks, class_="ticks")
+    return el("div.ticks", el("input", type="hidden", name=name, value=""), ticks)
 
 
 def _pairs(one: FormField) -> Html:
@@ -172,7 +172,7 @@ def _pairs(one: FormField) -> Html:
         )
         for name, value in pairs
     )
-    return el("div", rows, class_="several pairs", data_more=True)
+    return el("div.several.pairs", rows, data_more=True)
 
 
 def _rows(one: FormField) -> Html:
@@ -186,18 +186,15 @@ def _rows(one: FormField) -> Html:
             el("td", _box(part, paths[name], value, one, label=f"{name} of {one.name} {at}"))
             for (name, part), value in zip(one.shape.parts.items(), row, strict=True)
         ]
-        gone = el(
-            "button", "×", class_="gone", type="button", data_gone=True, aria_label=f"Remove {at}"
-        )
-        rows.append(el("tr", cells, el("td", gone), class_="one"))
+        gone = el("button.gone", "×", data_gone=True, aria_label=f"Remove {at}")
+        rows.append(el("tr.one", cells, el("td", gone)))
     heads = [el("th", name) for name in paths]
     table = el(
-        "table",
-        el("thead", el("tr", heads, el("th", el("span", "Remove", class_="hide")))),
+        "table.lines",
+        el("thead", el("tr", heads, el("th", el("span.hide", "Remove")))),
         el("tbody", rows, data_more=True),
-        class_="lines",
     )
-    return el("div", table, class_="scroll", tabindex="0", role="region", aria_label=one.name)
+    return el("div.scroll", table, tabindex="0", role="region", aria_label=one.name)
 
 
 def _part(one: FormField, name: str, part: ValueShape) -> Html:
@@ -208,4 +205,4 @@ def _part(one: FormField, name: str, part: ValueShape) -> Html:
         return el("label", _boxes(inner), " ", name)
     if part.is_single:
         return el("div", el("label", name, for_=box_id(path)), _boxes(inner))
-    return el("div", el("span", name, class_="label"), _boxes(inner))
+    return el("div", el("span.label", name), _boxes(inner))

@@ -20,7 +20,7 @@ from .test_data import words
 
 
 def lines(samples: Sequence[LagSample]) -> list[str]:
-    return re.findall(r'class="line" d="([^"]*)"', lag_panel("Behind", samples))
+    return re.findall(r'd="([^"]*)" class="line"', lag_panel("Behind", samples))
 
 
 def test_the_first_look_measures_and_later_ones_see_what_was_measured_meanwhile(
@@ -63,10 +63,10 @@ def test_the_streams_page_draws_the_lag_and_gives_its_live_parts_alone(
     Consumer(db).run_once()
     page = browser.get("/s/clubs/streams").text
     assert 'class="chart"' in page
-    lasting = re.findall(r'id="(\w+)" class="stack" data-live', page)
+    lasting = re.findall(r'id="(\w+)" data-live class="stack"', page)
     assert sorted(lasting) == ["changes", "figures", "keepers"]
     part = browser.get("/s/clubs/streams", headers={"X-Part": "figures keepers"}).text
-    assert re.findall(r'id="(\w+)" class="stack" data-live', part) == ["figures", "keepers"]
+    assert re.findall(r'id="(\w+)" data-live class="stack"', part) == ["figures", "keepers"]
     assert "<html" not in part
 
 

@@ -42,7 +42,7 @@ def test_pages_follow_one_another(browser: TestClient) -> None:
 
 def test_a_pattern_opens_with_its_answer_to_come(browser: TestClient) -> None:
     page = browser.get(FEED).text
-    assert '<div id="run" class="stack" data-live>' in page
+    assert '<div id="run" data-live class="stack">' in page
     assert "A million calls" not in page
     answered = browser.get(FEED, headers={"x-part": "run"}).text
     assert 'value="rome"' in answered, "of an item that it finds"

@@ -116,7 +116,7 @@ def test_numbers_that_are_not_there_yet_come_by_themselves(
     visitor.get(f"/?token={TOKEN}", follow_redirects=False)
     early = visitor.get("/s/clubs/data").text
     assert "The numbers appear when it does." in words(early)
-    assert 'id="tables" class="stack" data-live' in early
+    assert 'id="tables" data-live class="stack"' in early
     slow.answers.set()
     system.survey.tables(60.0)
     later = visitor.get("/s/clubs/data", headers={"X-Part": "tables"}).text
