@@ -6,7 +6,7 @@ reordered records lead to the same result, and none restores what was deleted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Protocol
 
 from keyfold.design.address import Ref
@@ -14,11 +14,10 @@ from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.follows import COPIES_AT_ONCE
 from keyfold.errors import Undecodable, VersionConflict
-from keyfold.maintain.address import raw
 from keyfold.maintain.copy_fact import CopyFact
 from keyfold.maintain.fact import Address
 from keyfold.maintain.structure import Sync
-from keyfold.runtime.batch import get_many
+from keyfold.runtime.batch import decode_stored, stored_items
 from keyfold.runtime.context import Context
 from keyfold.runtime.expression import Expressions
 from keyfold.runtime.flow import Flow
@@ -69,16 +68,19 @@ def restore_copies(
     spec = canonical.entity.__spec__
 
     def once() -> Flow[None]:
-        item = yield from raw(context, canonical)
+        # Usually the transaction wrote the copies, and nothing is left to do.
+        written = structure.sync == "transaction"
+        found = yield from stored_items(context, [canonical, *touched] if written else [canonical])
+        item = found.get(canonical.address)
         wanted = _by_address(structure, None if item is None else spec.decode(item))
-        places = touched
-        if structure.sync == "transaction":
-            # Usually the transaction wrote them, and nothing is left to do.
-            places = yield from _differing(context, wanted, touched)
+        facts = [(ref, wanted.get(ref.address)) for ref in touched]
         intents = [
             Delete(ref) if fact is None else fact.ensure()
-            for ref, fact in ((ref, wanted.get(ref.address)) for ref in places)
+            for ref, fact in facts
+            if not (written and _stands(context, ref, fact, found.get(ref.address)))
         ]
+        if not intents:
+            return
         guard = unchanged_check(canonical, item, structure.fields)
         for some in in_chunks(intents, COPIES_AT_ONCE):
             yield from commit(context, [guard, *some])
@@ -86,19 +88,15 @@ def restore_copies(
     return retrying(once, CanonicalMoved, attempts=ATTEMPTS)
 
 
-def _differing(
-    context: Context, wanted: Mapping[Address, CopyFact], touched: Sequence[Ref[Any]]
-) -> Flow[list[Ref[Any]]]:
+def _stands(
+    context: Context, ref: Ref[Any], fact: CopyFact | None, stored: WireItem | None
+) -> bool:
+    """Whether what is stored at a copy's address is the copy that is wanted there."""
     try:
-        found = yield from get_many(context, touched)
+        found = decode_stored(context, ref, stored)
     except Undecodable:
-        return list(touched)
-    facts = [wanted.get(ref.address) for ref in touched]
-    return [
-        ref
-        for ref, fact, item in zip(touched, facts, found, strict=True)
-        if item != (None if fact is None else fact.item)
-    ]
+        return False
+    return found == (None if fact is None else fact.item)
 
 
 def _by_address(structure: Copies, item: Entity | None) -> dict[Address, CopyFact]:

@@ -32,17 +32,19 @@ def get_many(context: Context, refs: Sequence[Ref[E]]) -> Flow[list[E | None]]:
     """Items in the order of their refs, None for missing ones; each item is read once."""
     refs = list(several(refs, "get_many", "addresses"))
     wanted = {checked_ref(ref).address: ref for ref in refs}
-    found = yield from _stored(context, wanted.values())
+    found = yield from stored_items(context, wanted.values())
     stored = ((ref, found.get(ref.address)) for ref in refs)
     if context.on_undecodable != "raise":
         return [_or_none(context, ref, item) for ref, item in stored]
-    good, wrong = decode_all("raise", lambda one: _decode(context, *one), stored)
+    good, wrong = decode_all("raise", lambda one: decode_stored(context, *one), stored)
     complain(wrong, [one for one in good if one is not None])
     return good
 
 
 def _or_none(context: Context, ref: Ref[E], item: dict[str, Any] | None) -> E | None:
-    good, _ = decode_all(context.on_undecodable, lambda one: _decode(context, ref, one), [item])
+    good, _ = decode_all(
+        context.on_undecodable, lambda one: decode_stored(context, ref, one), [item]
+    )
     return good[0] if good else None
 
 
@@ -60,7 +62,7 @@ def get_together(context: Context, refs: Sequence[Ref[Any]]) -> Flow[tuple[Any, 
     ]
     answer = yield from transact("TransactGetItems", {"TransactItems": reads})
     found = dict(zip(wanted, (one.get("Item") for one in answer["Responses"]), strict=True))
-    return tuple(_decode(context, ref, found[ref.address]) for ref in refs)
+    return tuple(decode_stored(context, ref, found[ref.address]) for ref in refs)
 
 
 def put_many(
@@ -83,7 +85,7 @@ def put_many(
     done = 0
     for chunk in in_chunks(new, BATCH_WRITE_ITEMS):
         refs = [entity.ref() for entity, _ in chunk]
-        present = (yield from _stored(context, refs, keys_alone=True)) if carry else {}
+        present = (yield from stored_items(context, refs, keys_alone=True)) if carry else {}
         puts, over = [], []
         for entity, item in chunk:
             if carry and entity.ref().address in present:
@@ -101,7 +103,7 @@ def put_many(
     return done
 
 
-def _stored(
+def stored_items(
     context: Context, refs: Iterable[Ref[Any]], *, keys_alone: bool = False
 ) -> Flow[dict[tuple[str, str], dict[str, Any]]]:
     """The items that exist, by address."""
@@ -225,7 +227,8 @@ def _refuse_maintained(spec: EntitySpec, verb: str) -> None:
         )
 
 
-def _decode(context: Context, ref: Ref[E], item: dict[str, Any] | None) -> E | None:
+def decode_stored(context: Context, ref: Ref[E], item: dict[str, Any] | None) -> E | None:
+    """An item as it is read: None where it is missing or expired."""
     spec = ref.entity.__spec__
     if item is None or is_expired(context, spec, item):
         return None
