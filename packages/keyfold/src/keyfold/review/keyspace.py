@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import takewhile
+from itertools import product, takewhile
 
 from keyfold.design.schema import AttributeSchema
 from keyfold.design.template import DELIMITER, HIGHEST, Literal, Slot, Template
@@ -96,6 +96,21 @@ class Space:
                 return out + piece.greatest + HIGHEST
             out += piece
         return out + HIGHEST if self.open else out
+
+    @cached_property
+    def characters(self) -> tuple[Piece, ...]:
+        """The pieces, literals as single characters."""
+        return tuple(one for p in self.pieces for one in (p if isinstance(p, str) else (p,)))
+
+    def steps(self, at: int) -> Iterator[tuple[Piece, int]]:
+        """What the next character can be at a position, and the position after it."""
+        if at < len(self.characters):
+            piece = self.characters[at]
+            yield piece, at + 1
+            if isinstance(piece, Characters) and not piece.once:
+                yield piece, at
+        elif self.open:
+            yield ANYTHING, at
 
     def with_any_end(self) -> Space:
         return Space(self.pieces, open=True)
@@ -211,30 +226,20 @@ def witness(left: Space, right: Space) -> str | None:
     return _witness(left, right)
 
 
-def forget() -> None:
-    """Clear the caches."""
-    _witness.cache_clear()
-
-
 @lru_cache(maxsize=65536)
 def _witness(left: Space, right: Space) -> str | None:
-    seen: set[tuple[_State, _State]] = set()
-    waiting = deque([((_State(left, 0, 0), _State(right, 0, 0)), "")])
+    seen: set[tuple[int, int]] = set()
+    waiting = deque([(0, 0, "")])
     while waiting:
-        pair, text = waiting.popleft()
-        if pair in seen:
+        one, other, text = waiting.popleft()
+        if (one, other) in seen:
             continue
-        seen.add(pair)
-        one, other = pair
-        if one.accepts and other.accepts:
+        seen.add((one, other))
+        if one == len(left.characters) and other == len(right.characters):
             return text
-        for passed in one.next_slots():
-            waiting.append(((passed, other), text))
-        for passed in other.next_slots():
-            waiting.append(((one, passed), text))
-        taken, given = one.takes(), other.takes()
-        if taken is not None and given is not None and (common := _common(taken, given)):
-            waiting.append(((one.after(), other.after()), text + common))
+        for (taken, after), (given, behind) in product(left.steps(one), right.steps(other)):
+            if common := _common(taken, given):
+                waiting.append((after, behind, text + common))
     return None
 
 
@@ -244,49 +249,6 @@ def _common(left: Piece, right: Piece) -> str:
     if isinstance(right, str):
         return right if right in left else ""
     return left.common(right)
-
-
-@dataclass(frozen=True)
-class _State:
-    """A position in a space: the piece, and how much of it has been read."""
-
-    space: Space
-    piece: int
-    offset: int
-
-    @property
-    def is_at_end(self) -> bool:
-        return self.piece >= len(self.space.pieces)
-
-    @property
-    def accepts(self) -> bool:
-        return self.is_at_end
-
-    def takes(self) -> Piece | None:
-        """The possible next characters."""
-        if self.is_at_end:
-            return ANYTHING if self.space.open else None
-        piece = self.space.pieces[self.piece]
-        return piece[self.offset] if isinstance(piece, str) else piece
-
-    def after(self) -> _State:
-        if self.is_at_end:
-            return self
-        piece = self.space.pieces[self.piece]
-        if not isinstance(piece, str):
-            return _State(self.space, self.piece + piece.once, int(not piece.once))
-        if self.offset + 1 == len(piece):
-            return _State(self.space, self.piece + 1, 0)
-        return _State(self.space, self.piece, self.offset + 1)
-
-    def next_slots(self) -> tuple[_State, ...]:
-        """Where a slot that already has a character may continue."""
-        if self.is_at_end or not self.offset:
-            return ()
-        if isinstance(self.space.pieces[self.piece], str):
-            return ()
-        # An offset in a character set means that it has had one.
-        return (_State(self.space, self.piece + 1, 0),)
 
 
 @dataclass(frozen=True)
