@@ -54,7 +54,11 @@ def document(schema: Schema, cost: str = "") -> Document:
 
 
 def _sections(made: Iterable[tuple[str, Iterable[Block]]]) -> tuple[Section, ...]:
-    filled = [(title, tuple(blocks)) for title, blocks in made]
+    """Those that have content: a table without rows has none."""
+    filled = [
+        (title, tuple(one for one in blocks if not isinstance(one, Grid) or one.rows))
+        for title, blocks in made
+    ]
     return tuple(Section(title, anchor(title), blocks) for title, blocks in filled if blocks)
 
 
@@ -158,7 +162,7 @@ def _retention(schema: Schema) -> Iterator[Block]:
 
 
 def _migration(schema: Schema) -> Iterator[Block]:
-    rows = tuple(
+    rows = (
         (
             f"{number}",
             f"**{step.name}**",
@@ -168,21 +172,17 @@ def _migration(schema: Schema) -> Iterator[Block]:
         )
         for number, step in enumerate(schema.steps, 1)
     )
-    if rows:
-        yield Grid(("", "Step", "What", "Table", "Indexes"), rows)
+    yield Grid(("", "Step", "What", "Table", "Indexes"), tuple(rows))
 
 
 def _findings(report: Review) -> Iterator[Block]:
     if not report.findings:
         yield Paragraph("The reviewer has nothing to report.")
-    else:
-        ordered = sorted(report.findings, key=lambda f: SEVERITIES.index(f.severity))
-        yield Grid(
-            ("Rule", "Severity", "Where", "What", "What to do"),
-            tuple(
-                (f.code, f.severity, f"**{f.subject}**", f.message, f.suggestion) for f in ordered
-            ),
-        )
+    ordered = sorted(report.findings, key=lambda f: SEVERITIES.index(f.severity))
+    yield Grid(
+        ("Rule", "Severity", "Where", "What", "What to do"),
+        tuple((f.code, f.severity, f"**{f.subject}**", f.message, f.suggestion) for f in ordered),
+    )
     if report.silenced:
         yield Paragraph("Accepted on purpose:")
         yield Grid(

@@ -6,13 +6,7 @@ from collections.abc import Iterator
 
 from keyfold.design.condition import condition_text
 from keyfold.design.schema import AttributeSchema, EntitySchema, Schema, TableSchema
-from keyfold.review.docs.blocks import (
-    Block,
-    Grid,
-    Heading,
-    Paragraph,
-    anchor,
-)
+from keyfold.review.docs.blocks import Block, Grid, Heading, Paragraph, anchor
 
 
 def keys(template: object) -> str:
@@ -34,8 +28,7 @@ def tables(schema: Schema) -> Iterator[Block]:
             for entity in schema.entities_of(table.name)
         )
         head = ("Entity", table.partition, *((table.sort,) if table.sort else ()), "What it is")
-        if rows:
-            yield _fill(Grid(head, rows))
+        yield _fill(Grid(head, rows))
 
 
 def _fill(grid: Grid) -> Grid:
@@ -69,37 +62,33 @@ def _typed(attribute: str, kind: str) -> str:
 
 def vectors(schema: Schema) -> Iterator[Block]:
     """Vector indexes and their searches."""
-    for table in schema.tables:
-        if table.vectors:
-            yield Grid(
-                ("Vector index", "Attribute", "Dimensions", "Distance", "Within", "Filters"),
-                tuple(
-                    (
-                        f"**{vector.name}**",
-                        f"`{vector.attribute}`",
-                        f"{vector.dimensions:,}",
-                        vector.distance.replace("_", " "),
-                        f"`{vector.within}`" if vector.within else "–",
-                        ", ".join(f"`{name}`" for name in vector.filters) or "–",
-                    )
-                    for vector in table.vectors
-                ),
-            )
-    if schema.searches:
-        yield Grid(
-            ("Search", "Finds", "In", "Asks for", "Neighbours", "Purpose"),
-            tuple(
-                (
-                    search.name,
-                    search.entity,
-                    search.index,
-                    ", ".join(search.given) or "–",
-                    str(search.limit or search.limit_parameter or "–"),
-                    search.description.strip().partition("\n")[0],
-                )
-                for search in schema.searches
-            ),
+    rows = (
+        (
+            f"**{vector.name}**",
+            f"`{vector.attribute}`",
+            f"{vector.dimensions:,}",
+            vector.distance.replace("_", " "),
+            f"`{vector.within}`" if vector.within else "–",
+            ", ".join(f"`{name}`" for name in vector.filters) or "–",
         )
+        for table in schema.tables
+        for vector in table.vectors
+    )
+    head = ("Vector index", "Attribute", "Dimensions", "Distance", "Within", "Filters")
+    yield Grid(head, tuple(rows))
+    asked = tuple(
+        (
+            search.name,
+            search.entity,
+            search.index,
+            ", ".join(search.given) or "–",
+            str(search.limit or search.limit_parameter or "–"),
+            search.description.strip().partition("\n")[0],
+        )
+        for search in schema.searches
+    )
+    if asked:
+        yield Grid(("Search", "Finds", "In", "Asks for", "Neighbours", "Purpose"), asked)
         yield Paragraph(
             "A search gives items with their scores, the nearest first, and is paid for by the "
             "bytes of all entries that it looks at."
@@ -163,13 +152,8 @@ def entities(schema: Schema) -> Iterator[Block]:
         if gone := dict.fromkeys((*entity.cascades, *swept)):
             facts.append(f"Deleting it deletes {', '.join(gone)}.")
         yield Paragraph(" ".join(facts))
-        if entity.attributes:
-            yield _fill(
-                Grid(
-                    ("Attribute", "Type", "", "Description"),
-                    tuple(_attribute(attribute, entity) for attribute in entity.attributes),
-                )
-            )
+        rows = tuple(_attribute(attribute, entity) for attribute in entity.attributes)
+        yield _fill(Grid(("Attribute", "Type", "", "Description"), rows))
 
 
 def _attribute(attribute: AttributeSchema, entity: EntitySchema) -> tuple[str, ...]:

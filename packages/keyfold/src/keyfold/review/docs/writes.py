@@ -7,17 +7,10 @@ from collections.abc import Iterator
 from keyfold.design.condition import condition_text
 from keyfold.design.follows import SUPPORT_TABLE
 from keyfold.design.schema import Follows, Schema, UniqueSchema
-from keyfold.review.docs.blocks import (
-    Block,
-    Picture,
-    anchor,
-)
-from keyfold.review.docs.blocks import Grid as Grid
+from keyfold.review.docs.blocks import Block, Grid, Picture, anchor
 from keyfold.review.docs.write_flow import flows, write_flow
 
 MANY_FLOWS = 12
-
-
 SYNCS = {
     "transaction": "in the same transaction",
     "stream": "from the stream",
@@ -26,7 +19,7 @@ SYNCS = {
 
 
 def copies(schema: Schema) -> Iterator[Block]:
-    rows = tuple(
+    rows = (
         (
             f"**{each.target}**",
             each.source,
@@ -37,8 +30,7 @@ def copies(schema: Schema) -> Iterator[Block]:
         for each in schema.follows
         if each.fact == "copy"
     )
-    if rows:
-        yield Grid(("Copy", "Of", "Fields", "How many", "Maintained"), rows)
+    yield Grid(("Copy", "Of", "Fields", "How many", "Maintained"), tuple(rows))
 
 
 def _many(each: Follows) -> str:
@@ -55,7 +47,7 @@ def _maintained_by(each: Follows) -> str:
 
 
 def counters(schema: Schema) -> Iterator[Block]:
-    rows = tuple(
+    rows = (
         (
             f"**{each.name.removeprefix('counter ')}**",
             (f"sum of {each.sums} of " if each.sums else "number of ")
@@ -67,8 +59,7 @@ def counters(schema: Schema) -> Iterator[Block]:
         for each in schema.follows
         if each.fact == "amount"
     )
-    if rows:
-        yield Grid(("Counter", "What it is", "Kept right", "Shards"), rows)
+    yield Grid(("Counter", "What it is", "Kept right", "Shards"), tuple(rows))
 
 
 def uniques(schema: Schema) -> Iterator[Block]:
@@ -77,13 +68,12 @@ def uniques(schema: Schema) -> Iterator[Block]:
         "claim": "a claim item that is its key",
         "index": "**an index lookup, which enforces nothing**",
     }
-    rows = tuple(
+    rows = (
         (f"**{entity.name}**", ", ".join(u.fields), held[u.by] + _at(u), u.normalise or "–")
         for entity in schema.entities
         for u in entity.uniques
     )
-    if rows:
-        yield Grid(("Entity", "Unique", "Held by", "Normalised"), rows)
+    yield Grid(("Entity", "Unique", "Held by", "Normalised"), tuple(rows))
 
 
 def _at(unique: UniqueSchema) -> str:
@@ -92,26 +82,19 @@ def _at(unique: UniqueSchema) -> str:
 
 
 def writes(schema: Schema) -> Iterator[Block]:
-    found = flows(schema)
-    if schema.operations:
-        yield Grid(
-            ("Operation", "Writes", "Atomic", "Safe to repeat"),
-            tuple(
-                (
-                    f"**{o.name}**",
-                    ", ".join(
-                        f"{e.action} {'each ' if e.each else ''}{e.entity}" for e in o.effects
-                    ),
-                    "yes" if o.atomic else ("no" if len(o.effects) > 1 else "–"),
-                    "yes" if o.idempotent and not o.needs else "–",
-                )
-                for o in schema.operations
-            ),
+    rows = (
+        (
+            f"**{o.name}**",
+            ", ".join(f"{e.action} {'each ' if e.each else ''}{e.entity}" for e in o.effects),
+            "yes" if o.atomic else ("no" if len(o.effects) > 1 else "–"),
+            "yes" if o.idempotent and not o.needs else "–",
         )
-    for flow in found[:MANY_FLOWS]:
-        if len(flow.writes) < 2 and not flow.later:
-            continue
-        yield Picture(f"flow-{anchor(flow.name)}", write_flow(flow), "")
+        for o in schema.operations
+    )
+    yield Grid(("Operation", "Writes", "Atomic", "Safe to repeat"), tuple(rows))
+    for flow in flows(schema)[:MANY_FLOWS]:
+        if len(flow.writes) > 1 or flow.later:
+            yield Picture(f"flow-{anchor(flow.name)}", write_flow(flow), "")
 
 
 def streams(schema: Schema) -> Iterator[Block]:
@@ -137,9 +120,7 @@ def streams(schema: Schema) -> Iterator[Block]:
         for each in schema.follows
         if schema.enforced and each.by_stream and each.name not in stated
     ]
-    if rows:
-        columns = ("Consumer", "Acts on", "Events", "Does", "Failures go to")
-        yield Grid(columns, tuple(rows))
+    yield Grid(("Consumer", "Acts on", "Events", "Does", "Failures go to"), tuple(rows))
 
 
 def _work(each: Follows) -> str:
@@ -160,7 +141,7 @@ def feeds(schema: Schema) -> Iterator[Block]:
         "fan_out": "pushed when written",
         "hybrid": "pulled for some, pushed for others",
     }
-    rows = tuple(
+    rows = (
         (
             f"**{feed.name}**",
             feed.post,
@@ -172,5 +153,4 @@ def feeds(schema: Schema) -> Iterator[Block]:
         )
         for feed in schema.feeds
     )
-    if rows:
-        yield Grid(("Feed", "Posts", "Items", "How", "Along", "Cap", "Trimmed by"), rows)
+    yield Grid(("Feed", "Posts", "Items", "How", "Along", "Cap", "Trimmed by"), tuple(rows))
