@@ -1,8 +1,17 @@
-"""The maximum number of requests of one call of an access pattern."""
+"""The maximum number of requests of one call of an access pattern, and of bytes of an item."""
 
 from __future__ import annotations
 
 from keyfold.design.schema import PAGE_REQUESTS, PatternSchema, Schema
+
+ASSUMED_BYTES = 1024
+"""The assumed size of an item if the design gives none."""
+
+
+def item_bytes(schema: Schema, names: tuple[str, ...]) -> int:
+    """The bytes of the largest of these items."""
+    sizes = [e.bytes or ASSUMED_BYTES for n in names if (e := schema.by_entity.get(n))]
+    return max(sizes, default=ASSUMED_BYTES)
 
 
 def most_requests(schema: Schema, pattern: PatternSchema) -> int | None:

@@ -50,6 +50,8 @@ WORDS: dict[str, frozenset[str]] = {
         "connection challenge verification",
         "valid": "otp token code session invite invitation reservation suspension ban lock lease "
         "challenge verification grant link coupon",
+        "makes": "create add new make register insert record submit batch",
+        "edits": "update edit change rename modify",
         "record": "log logs audit trail history",
         "newest": "latest current newest",
         "copied": "feed inbox timeline notification newsfeed",
@@ -110,8 +112,12 @@ def words_of(name: str) -> tuple[str, ...]:
 
 def means(field: str, *kinds: str) -> bool:
     """Whether the last word of a name is of one of these kinds."""
-    last = words_of(field)[-1]
-    return any(last in WORDS[kind] for kind in kinds)
+    return mentions(words_of(field)[-1], *kinds)
+
+
+def begins(name: str, kind: str) -> bool:
+    """Whether the first word of a name is of a kind: `add` of an operation."""
+    return words_of(name)[0] in WORDS[kind]
 
 
 def mentions(name: str, *kinds: str) -> bool:

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from keyfold.design.condition import fields_of
-from keyfold_engine.expressions.ast import And, Between, Compare, Condition, Function, In, Or, Path
+from keyfold_engine.expressions.ast import (
+    And,
+    Between,
+    Compare,
+    Condition,
+    Function,
+    In,
+    Or,
+    Path,
+)
 
 
 def equal_fields(condition: Condition | None) -> list[str]:
@@ -16,21 +27,21 @@ def equal_fields(condition: Condition | None) -> list[str]:
     return []
 
 
-def searched_fields(condition: Condition | None) -> list[str]:
-    """The fields in which a condition looks for a text: no key serves these."""
-    match condition:
-        case And(terms) | Or(terms):
-            return sorted({field for term in terms for field in searched_fields(term)})
-        case Function("contains", _):
-            return sorted(fields_of(condition))
-    return []
+def other_fields(condition: Condition | None) -> tuple[list[str], list[str]]:
+    """The fields compared with bounds, which a sort key could serve; those searched for a text."""
+    ranged, searched = set[str](), set[str]()
+    for term in _terms(condition):
+        match term:
+            case Between() | Compare("<" | "<=" | ">" | ">=", Path(), _):
+                ranged |= fields_of(term)
+            case Function("contains", _):
+                searched |= fields_of(term)
+    return sorted(ranged), sorted(searched)
 
 
-def ranged_fields(condition: Condition | None) -> list[str]:
-    """The fields that a condition compares with bounds: a sort key could serve these."""
-    match condition:
-        case And(terms) | Or(terms):
-            return sorted({field for term in terms for field in ranged_fields(term)})
-        case Between() | Compare("<" | "<=" | ">" | ">=", Path(), _):
-            return sorted(fields_of(condition))
-    return []
+def _terms(condition: Condition | None) -> Iterator[Condition]:
+    if isinstance(condition, And | Or):
+        for term in condition.terms:
+            yield from _terms(term)
+    elif condition is not None:
+        yield condition

@@ -120,16 +120,12 @@ def _shared_partitions(facts: Reach) -> Iterator[Found]:
         if stated or key is None or key.fields == key.partition.fields:
             continue
         parts = slots(key.partition)
-        shared = parts and all(_is_shared(slot.field) for slot in parts)
+        shared = parts and all(mentions(slot.field, "shared") for slot in parts)
         often = (entity.rate or 0) * _units(entity) > PARTITION_WRITE_UNITS
         unknown = not _hottest(entity, key.partition)[0]
         made = facts.writes(entity.name, "create", "put")
         if unknown and (often or (shared and made and entity.rate is None)):
             yield hit("shared", element=entity, key=key, takes=PARTITION_WRITE_UNITS)
-
-
-def _is_shared(field: str) -> bool:
-    return mentions(field, "shared")
 
 
 def _units(entity: EntitySchema) -> int:

@@ -7,10 +7,9 @@ from itertools import chain, combinations
 
 from keyfold.design.schema import EntitySchema, Index, PatternSchema, Placement, TableSchema
 from keyfold.review.check.domains import ENTITIES, INDEXES, PATTERNS, PLACEMENTS
-from keyfold.review.check.field_facts import means
+from keyfold.review.check.field_facts import means, words_of
 from keyfold.review.check.reach import Reach, is_own_id
 from keyfold.review.check.rule import Found, hit, rule
-from keyfold.review.draft.names import words
 
 
 @rule("X1", ENTITIES)
@@ -153,7 +152,7 @@ def mutable_index_key(
         yield hit("changes", fields=changing)
     for field in () if updates else changing:
         attribute = entity.by_field[field]
-        named = words(field)[-1] == "state" and attribute.values
+        named = words_of(field)[-1] == "state" and attribute.values
         counts = attribute.type in ("number", "decimal") and means(field, "count", "result")
         if attribute.states or named or counts or means(field, "state"):
             yield hit("may", field=field)

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from keyfold.design.schema import AttributeSchema, EntitySchema, KeyTemplates, Placement
 from keyfold.design.template import Slot, Template
 from keyfold.review.check.domains import ENTITIES, KEYS
-from keyfold.review.check.field_facts import WORDS, field_facts, means
+from keyfold.review.check.field_facts import WORDS, field_facts, means, words_of
 from keyfold.review.check.reach import RANGES, Reach, is_own_id, slots
 from keyfold.review.check.rule import Found, hit, rule
-from keyfold.review.draft.names import words
 
 NUMBERS = ("number", "decimal")
 
@@ -132,7 +131,9 @@ def _unsorted(attribute: AttributeSchema) -> str:
     if attribute.type in NUMBERS:
         spread = any(word in attribute.field.casefold() for word in WORDS["spread"])
         return (
-            "" if spread or attribute.shards or words(attribute.field)[-1] == "year" else "number"
+            ""
+            if spread or attribute.shards or words_of(attribute.field)[-1] == "year"
+            else "number"
         )
     form = re.fullmatch(r"\{([^{}]*)\}", attribute.looks_like)
     if (
@@ -142,7 +143,7 @@ def _unsorted(attribute: AttributeSchema) -> str:
         or (attribute.looks_like and not form)
     ):
         return ""
-    named = {words(attribute.field)[-1], form[1] if form else ""}
+    named = {words_of(attribute.field)[-1], form[1] if form else ""}
     return "amount" if named & WORDS["amount"] else ""
 
 

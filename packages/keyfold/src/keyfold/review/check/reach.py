@@ -24,6 +24,7 @@ from keyfold.review.check.field_facts import MACHINE_MADE, NAMES_ONE, means
 from keyfold.review.check.key_sets import Appearance, KeySets
 from keyfold.review.keyspace import Range, Space, meet, with_slots_of
 from keyfold.review.references import References
+from keyfold.review.worst_case import item_bytes
 
 UNSORTED = ("list", "map", "model", "any", "boolean", "string_set", "number_set", "binary_set")
 RANGES = ("gt", "ge", "lt", "le", "between")
@@ -246,9 +247,7 @@ class Reach(KeySets):
 
     def size(self, pattern: PatternSchema) -> int:
         """The bytes of the largest item that a pattern returns, or 1 KB if unstated."""
-        found = [self.schema.by_entity.get(name) for name in pattern.entities]
-        sizes = [entity.bytes for entity in found if entity is not None and entity.bytes]
-        return max(sizes, default=1024)
+        return item_bytes(self.schema, pattern.entities)
 
     # Writes
 

@@ -8,7 +8,7 @@ from keyfold.design.schema import EntitySchema, PatternSchema
 from keyfold.design.template import Literal, Template
 from keyfold.review.check.domains import PATTERNS
 from keyfold.review.check.example import wanted_entries
-from keyfold.review.check.filters import equal_fields, ranged_fields, searched_fields
+from keyfold.review.check.filters import equal_fields, other_fields
 from keyfold.review.check.patterns import condition_words
 from keyfold.review.check.reach import RANGES, Reach, slots
 from keyfold.review.check.rule import Found, hit, rule
@@ -81,11 +81,11 @@ def filter_instead_of_key(facts: Reach, pattern: PatternSchema) -> Found | None:
     if pattern.filter is None or pattern.kind in ("scan", "get") or pattern.partition is None:
         return None
     marker = facts.type_marker(pattern.table)
+    bounds, searched = other_fields(pattern.filter)
     equal, ranged = (
         [f for f in fields if f != marker and not _is_ttl(facts, pattern, f)]
-        for fields in (equal_fields(pattern.filter), ranged_fields(pattern.filter))
+        for fields in (equal_fields(pattern.filter), bounds)
     )
-    searched = searched_fields(pattern.filter)
     few = facts.most(pattern)
     small = few is not None and few <= SMALL
     if searched and not equal and pattern.partition.is_literal:

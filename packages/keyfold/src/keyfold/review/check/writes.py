@@ -7,15 +7,12 @@ from typing import Any
 
 from keyfold.design.schema import Effect, EntitySchema, OperationSchema, Schema, TableSchema
 from keyfold.review.check.domains import DESIGN, ENTITIES, OPERATIONS, WRITES
-from keyfold.review.check.field_facts import EXPIRES, field_facts, mentions, words_of
+from keyfold.review.check.field_facts import EXPIRES, begins, field_facts, mentions
 from keyfold.review.check.key_sets import keys_of
 from keyfold.review.check.reach import Reach, is_own_id, slots
 from keyfold.review.check.rule import Found, hit, rule
 
 ADDS = ("increment", "decrement")
-CREATES = ("create", "add", "new", "make", "register", "insert", "record", "submit", "batch")
-CHANGES = ("update", "edit", "change", "rename", "modify")
-"""First words of operations."""
 
 
 @rule("W1", DESIGN)
@@ -51,7 +48,7 @@ def put_unguarded(facts: Reach, schema: Schema) -> Iterator[Found]:
 def _makes(facts: Reach, operation: Any, effect: Effect) -> bool:
     """Whether a put makes a new item, by its operation's name, under a key that can be taken."""
     entity = facts.schema.by_entity.get(effect.entity)
-    if entity is None or entity.key is None or words_of(operation.name)[0] not in CREATES:
+    if entity is None or entity.key is None or not begins(operation.name, "makes"):
         return False
     own = (f for f in entity.key.fields if not facts.references.target(entity, f))
     return not any(facts.is_identifier(entity, field) for field in own)
@@ -74,7 +71,7 @@ def _is_given(facts: Reach, entity: EntitySchema) -> bool:
 def update_unguarded(facts: Reach, operation: OperationSchema, effect: Effect) -> Iterator[Found]:
     if effect.guarded:
         return
-    if effect.action == "put" and words_of(operation.name)[0] in CHANGES:
+    if effect.action == "put" and begins(operation.name, "edits"):
         yield hit("whole", said=effect.guarded)
     elif effect.action == "put" and _is_newest(facts, effect.entity):
         yield hit("late")

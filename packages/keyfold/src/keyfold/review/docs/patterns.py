@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from keyfold.design.schema import PatternSchema, Schema
 from keyfold.design.shorthand import SIGNS
 from keyfold.review.docs.blocks import Block, Code, Grid, Heading, Paragraph, anchor
-from keyfold.review.docs.requests import ASSUMED_BYTES, read_units, request
-from keyfold.review.worst_case import most_requests
+from keyfold.review.docs.requests import read_units, request
+from keyfold.review.worst_case import ASSUMED_BYTES, most_requests
 
 
 def patterns(schema: Schema) -> Iterator[Block]:

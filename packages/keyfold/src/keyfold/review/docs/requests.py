@@ -12,10 +12,8 @@ from keyfold.design.condition import condition_text
 from keyfold.design.schema import PatternSchema, Schema, SearchSchema, SortCondition
 from keyfold.design.shorthand import SIGNS
 from keyfold.design.template import Slot, Template
+from keyfold.review.worst_case import item_bytes
 from keyfold_engine.limits import PAGE_BYTES, READ_UNIT_BYTES
-
-ASSUMED_BYTES = 1024
-"""The assumed size of an item if the design gives none."""
 
 
 def request(schema: Schema, pattern: PatternSchema) -> str:
@@ -157,11 +155,6 @@ def _clause(mark: str, condition: SortCondition) -> tuple[str, dict[str, str]]:
 
 def _text(template: Template | None) -> str:
     return template.text if template else ""
-
-
-def item_bytes(schema: Schema, names: tuple[str, ...]) -> int:
-    sizes = [e.bytes or ASSUMED_BYTES for n in names if (e := schema.by_entity.get(n))]
-    return max(sizes, default=ASSUMED_BYTES)
 
 
 def read_units(schema: Schema, pattern: PatternSchema) -> str:
