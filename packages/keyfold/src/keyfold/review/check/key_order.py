@@ -104,13 +104,13 @@ def timestamp_unsortable(
     numbers = _number_fields(facts, entity, key, placement)
     for slot in slots(key.sort):
         attribute = entity.by_field.get(slot.field)
-        if attribute is None or slot.field in numbers or slot.format.sortable or attribute.stored:
-            continue
-        case = _unsorted(attribute)
-        before = slots(key.sort)[: slots(key.sort).index(slot)]
-        if case and not any(facts.is_moment(entity, each) for each in before):
+        free = attribute and not (slot.format.sortable or attribute.stored)
+        case = _unsorted(attribute) if attribute and free and slot.field not in numbers else ""
+        if case:
             said = case != "amount" or _is_read_in_order(facts, entity, slot.field) or None
             yield hit(case, said=said, slot=slot, field=slot.field)
+        if facts.is_moment(entity, slot):
+            return  # What stands behind a full time orders nothing.
 
 
 def _behind_id(facts: Reach, entity: EntitySchema, sort: Template) -> Iterator[Found]:

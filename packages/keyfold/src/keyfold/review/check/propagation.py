@@ -111,19 +111,16 @@ def _copies(facts: Reach, entity: EntitySchema) -> Iterator[tuple[EntitySchema, 
 def _named_copies(facts: Reach, entity: EntitySchema) -> dict[str, list[str]]:
     """Fields that are called as those of what an id refers to: `studentName` by `studentId`."""
     found: dict[str, list[str]] = {}
+    free = {words_of(a.field): a.field for a in entity.attributes if a.mutable and not a.refers}
     for id_ in entity.attributes:
         source = facts.schema.by_entity.get(id_.refers)
         if source is None or source is entity:
             continue
-        theirs = {words_of(field): field for field in source.by_field}
-        for held in entity.attributes:
-            said = words_of(held.field)
-            stems = (words_of(id_.field)[:-1], words_of(source.name))
-            rests = (said[len(stem) :] for stem in stems if stem and said[: len(stem)] == stem)
-            origin = next((theirs[rest] for rest in rests if rest in theirs), None)
-            written = any(held.field in e.fields for _, e in facts.writes(entity.name, "update"))
-            if origin and held.mutable and not written and facts.changes(source, origin):
-                found.setdefault(source.name, []).append(held.field)
+        for stem in dict.fromkeys((words_of(id_.field)[:-1], words_of(source.name))):
+            for origin in source.by_field if stem else ():
+                held = free.get((*stem, *words_of(origin)))
+                if held and facts.changes(source, origin) and not _is_updated(facts, entity, held):
+                    found.setdefault(source.name, []).append(held)
     return found
 
 

@@ -17,10 +17,8 @@ _NUMBERS = ("number", "decimal", "duration")
 
 def text_of(template: Template, entity: EntitySchema | None, n: int = 1) -> str:
     """The key of the n-th item."""
-    return "".join(
-        value_of(entity, part, n) if isinstance(part, Slot) else part.text
-        for part in template.parts
-    )
+    parts = [value_of(entity, p, n) if isinstance(p, Slot) else p.text for p in template.parts]
+    return "".join(parts)
 
 
 def key_of(key: KeyTemplates, entity: EntitySchema) -> str:

@@ -93,9 +93,10 @@ def _is_newest(facts: Reach, name: str) -> bool:
     entity = facts.schema.by_entity.get(name)
     if entity is None or entity.key is None or facts.schema.enforced:
         return False
-    dated = any(field_facts(entity, each).time == "moment" for each in entity.by_field)
-    key = f"{entity.name} {entity.key.partition.text} {entity.key.sort or ''}"
-    return dated and mentions(key, "newest")
+    sort = entity.key.sort.literal_prefix if entity.key.sort else ""
+    if not mentions(f"{entity.name} {entity.key.partition.literal_prefix} {sort}", "newest"):
+        return False
+    return any(field_facts(entity, each).time == "moment" for each in entity.by_field)
 
 
 def _is_whole_list(entity: EntitySchema | None, field: str) -> bool:
@@ -229,8 +230,9 @@ def _unlisted_id(facts: Reach, operation: OperationSchema, effect: Effect) -> st
     entity = facts.schema.by_entity.get(effect.entity)
     if entity is None or entity.key is None or operation.parameters or facts.schema.enforced:
         return ""
-    timed = any(facts.is_moment(entity, slot) for slot in entity.key.slots)
-    if not timed or effect.action not in ("update", "delete"):
+    if effect.action not in ("update", "delete"):
+        return ""
+    if not any(facts.is_moment(entity, slot) for slot in entity.key.slots):
         return ""
     keyed = {field for _, key, _ in keys_of(entity) for field in key.fields}
     own = (a.field for a in entity.attributes if a.type == "id" and is_own_id(entity, a.field))
