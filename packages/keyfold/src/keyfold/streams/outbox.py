@@ -78,6 +78,8 @@ class Round:
     """A sink refused an event."""
     held: bool = False
     """Another worker is delivering some of them."""
+    hanging: bool = False
+    """The sink did not answer."""
 
 
 def deliver(
@@ -100,25 +102,20 @@ def deliver(
     return total
 
 
-@dataclass(frozen=True)
-class _Emptied(Round):
-    hanging: bool = False
-
-
 def _empty(
     turns: Turns,
     bucket: int,
     sinks: Sequence[Sink],
     policy: Policy,
     halted: Callable[[], bool],
-) -> Flow[_Emptied]:
+) -> Flow[Round]:
     """Deliver one bucket; one worker at a time, so that no event is sent by all workers."""
     context, named = turns.context, f"OUTBOX#{bucket}"
     if not (yield from support_table.partition(context, _partition(context, bucket), limit=1)):
-        return _Emptied()
+        return Round()
     until = yield from turns.take(named)
     if until is None:
-        return _Emptied(held=True)
+        return Round(held=True)
     sent = 0
     try:
         items = yield from support_table.partition(
@@ -130,15 +127,15 @@ def _empty(
             if context.clock.now() > until - turns.seconds / 2:
                 until = yield from turns.take(named)
                 if until is None:
-                    return _Emptied(sent, held=True)
+                    return Round(sent, held=True)
             problem = yield from _refusal(context, sinks, read_event(item), policy, halted)
             if problem is not None:
-                return _Emptied(sent, refused=True, hanging=_hangs(problem))
+                return Round(sent, refused=True, hanging=_hangs(problem))
             yield from support_table.delete(context, {"PK": item["PK"], "SK": item["SK"]})
             sent += 1
     finally:
         yield from turns.give_back(named)
-    return _Emptied(sent)
+    return Round(sent)
 
 
 def _refusal(

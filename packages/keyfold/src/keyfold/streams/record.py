@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from keyfold.design.entity import Entity
 from keyfold.design.entity_spec import EntitySpec
 from keyfold.design.table import Table
 from keyfold.errors import Undecodable
+from keyfold.streams.shard import moment
 
 WireItem = Mapping[str, Any]
 E = TypeVar("E", bound=Entity)
@@ -67,7 +68,7 @@ def parse(table: Table, wire: Mapping[str, Any]) -> Record:
             keys=body["Keys"],
             old_image=body.get("OldImage"),
             new_image=body.get("NewImage"),
-            at=_moment(body.get("ApproximateCreationDateTime", 0)),
+            at=moment(body.get("ApproximateCreationDateTime", 0)),
             expired=wire.get("eventName") == "REMOVE" and principal == TTL_PRINCIPAL,
             wire=wire,
         )
@@ -96,9 +97,3 @@ def _decode(spec: EntitySpec, image: WireItem | None) -> Entity | None:
         return None
     decoded: Entity = spec.decode(dict(image))
     return decoded
-
-
-def _moment(value: Any) -> datetime:
-    if isinstance(value, datetime):
-        return value if value.tzinfo else value.replace(tzinfo=UTC)
-    return datetime.fromtimestamp(float(value), UTC)

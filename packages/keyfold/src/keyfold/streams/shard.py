@@ -51,10 +51,10 @@ def streams_of(table: str) -> Flow[list[str]]:
     A dropped table of the same name leaves its streams for a day: they are not this table's.
     """
     described = (yield Call("DescribeTable", {"TableName": table}))["Table"]
-    latest, created = described.get("LatestStreamArn"), _moment(described["CreationDateTime"])
+    latest, made = described.get("LatestStreamArn"), moment(described["CreationDateTime"])
     # Some servers say only the second, and a dropped table may have had a stream in the same one.
-    since = _label(created if created.microsecond else created + timedelta(seconds=1))
-    first = (latest, _label(created))
+    since = _label(made if made.microsecond else made + timedelta(seconds=1))
+    first = (latest, _label(made))
     request: dict[str, Any] = {"TableName": table}
     found: list[dict[str, Any]] = []
     while True:
@@ -72,14 +72,21 @@ def streams_of(table: str) -> Flow[list[str]]:
         request["ExclusiveStartStreamArn"] = last
 
 
-def _moment(given: float | datetime) -> datetime:
-    at = given if isinstance(given, datetime) else datetime.fromtimestamp(float(given), UTC)
-    return at.astimezone(UTC)
+def moment(given: Any) -> datetime:
+    """A time of an answer: boto3 has made a datetime of it, others a number of seconds."""
+    if isinstance(given, datetime):
+        return given.astimezone(UTC) if given.tzinfo else given.replace(tzinfo=UTC)
+    return datetime.fromtimestamp(float(given), UTC)
 
 
-def _label(moment: datetime) -> str:
+def created(record: WireRecord) -> float:
+    """When a record was written, in seconds; whole ones from some servers."""
+    return moment(record["dynamodb"].get("ApproximateCreationDateTime", 0)).timestamp()
+
+
+def _label(at: datetime) -> str:
     """A moment as the labels of streams have it."""
-    return f"{moment:%Y-%m-%dT%H:%M:%S.%f}"[:-3]
+    return f"{at:%Y-%m-%dT%H:%M:%S.%f}"[:-3]
 
 
 def shards_of(stream: str) -> Flow[dict[str, str | None]]:

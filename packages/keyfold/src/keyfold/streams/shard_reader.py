@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import takewhile
-from typing import Any, Final
+from typing import Final
 
 from keyfold.errors import RebuildNeeded, TrimmedData
 from keyfold.runtime.flow import Flow
@@ -14,7 +14,7 @@ from keyfold.streams.effect import Effects, ReactionContext
 from keyfold.streams.lease import Group, Lease
 from keyfold.streams.policy import retry_transient
 from keyfold.streams.record_batch import Outcome, process
-from keyfold.streams.shard import Shard, ShardRecords, WireRecord
+from keyfold.streams.shard import Shard, ShardRecords, WireRecord, created
 from keyfold_engine.limits import STREAM_RETENTION_SECONDS
 
 _NOTED_EVERY: Final = 60.0
@@ -47,8 +47,8 @@ class ShardReader:
         noted: dict[str, str | float | bool] = {}
         settled = _settled(records, outcome.unresolved)
         if settled:
-            noted["sequence"] = str(settled[-1]["SequenceNumber"])
-            made = _seconds(settled[-1].get("ApproximateCreationDateTime", 0))
+            noted["sequence"] = str(settled[-1]["dynamodb"]["SequenceNumber"])
+            made = created(settled[-1])
             noted["settled_at"] = made
             noted["records"] = self.lease.records + len(settled)
             outcome.lag_seconds = max(0.0, self.run.context.clock.now() - made)
@@ -100,17 +100,13 @@ class ShardReader:
         raise RebuildNeeded(reason)
 
 
-def _settled(records: list[dict[str, Any]], unresolved: list[str]) -> list[dict[str, Any]]:
+def _settled(records: list[WireRecord], unresolved: list[str]) -> list[WireRecord]:
     """The records, by sequence, up to the first that is not settled."""
+
+    def sequence(record: WireRecord) -> str:
+        return str(record["dynamodb"]["SequenceNumber"])
+
     left = set(unresolved)
-    bodies = [record["dynamodb"] for record in records if _has_sequence(record)]
-    bodies.sort(key=lambda body: int(body["SequenceNumber"]))
-    return list(takewhile(lambda body: str(body["SequenceNumber"]) not in left, bodies))
-
-
-def _has_sequence(record: dict[str, Any]) -> bool:
-    return "SequenceNumber" in record.get("dynamodb", {})
-
-
-def _seconds(moment: Any) -> float:
-    return moment.timestamp() if isinstance(moment, datetime) else float(moment)
+    found = [one for one in records if "SequenceNumber" in one.get("dynamodb", {})]
+    found.sort(key=lambda one: int(sequence(one)))
+    return list(takewhile(lambda one: sequence(one) not in left, found))

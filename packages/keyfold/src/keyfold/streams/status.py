@@ -10,7 +10,7 @@ from keyfold.runtime.context import Context
 from keyfold.runtime.flow import Flow
 from keyfold.streams import deadletter, outbox
 from keyfold.streams.lease import Group, Lease, leases
-from keyfold.streams.shard import ShardRecords
+from keyfold.streams.shard import ShardRecords, created
 
 _CLOCKS_APART: Final = 5.0
 """Clocks of machines differ by less; a lease that lasts longer than it can names a wrong time."""
@@ -98,6 +98,4 @@ def _lag(context: Context, lease: Lease) -> Flow[float | None]:
         return None
     if not records:
         return None
-    moment = records[0]["dynamodb"].get("ApproximateCreationDateTime", 0)
-    made = moment.timestamp() if hasattr(moment, "timestamp") else float(moment)
-    return max(0.0, context.clock.now() - made)
+    return max(0.0, context.clock.now() - created(records[0]))

@@ -233,13 +233,7 @@ class StreamWorker:
 
     def others_behind(self) -> Flow[bool]:
         """Wait briefly for shards that other workers hold and have not finished."""
-        now = yield from retry_transient(
-            self.options.policy, lambda: status(self.context, self.options.name)
-        )
-        for shard in now.shards:
-            if shard.lost:
-                raise RebuildNeeded(shard.lost)
-        behind = [one for one in now.shards if one.behind and one.stream in self.streams]
+        behind = yield from self._behind()
         if not behind and not self._held:
             self._waited = {}, 0
             return False
@@ -248,21 +242,25 @@ class StreamWorker:
 
     def left_from(self, started: float) -> Flow[bool]:
         """Whether a record from before this moment is waiting; waits for those of other workers."""
-        now = yield from retry_transient(
-            self.options.policy, lambda: status(self.context, self.options.name)
-        )
-        for shard in now.shards:
-            if shard.lost:
-                raise RebuildNeeded(shard.lost)
+        behind = yield from self._behind()
         made_before = self.context.clock.now() - started - _STAMP_SECONDS
-        waiting = [one for one in now.shards if one.behind and one.stream in self.streams]
-        left = [one for one in waiting if one.lag_seconds >= made_before]
+        left = [one for one in behind if one.lag_seconds >= made_before]
         others = [one for one in left if one.owner != self.worker]
         if others and len(others) == len(left):
             yield from self._wait_for(others)
         else:
             self._waited = {}, 0
         return bool(left)
+
+    def _behind(self) -> Flow[list[ShardStatus]]:
+        """The shards of these tables that have waiting records; refused where some are lost."""
+        now = yield from retry_transient(
+            self.options.policy, lambda: status(self.context, self.options.name)
+        )
+        for shard in now.shards:
+            if shard.lost:
+                raise RebuildNeeded(shard.lost)
+        return [one for one in now.shards if one.behind and one.stream in self.streams]
 
     def _wait_for(self, others: Sequence[ShardStatus]) -> Flow[None]:
         """Wait briefly for other workers, as long as they make progress; the shards of one that
