@@ -11,7 +11,7 @@ from typing_extensions import TypeVar as TypeVarWithDefault
 from keyfold.design.address import KeyOf, OpenKey
 from keyfold.design.declaration import refuse
 from keyfold.design.keys import Key
-from keyfold.design.query import OpenQuery, reads_consistently
+from keyfold.design.query import OpenQuery, Ranges, reads_consistently
 from keyfold.design.read import Read
 from keyfold.design.template import Slot, Template
 from keyfold.errors import MissingKeyField, NotFound
@@ -48,7 +48,7 @@ class Collected(Generic[C]):
 
 
 @dataclass(frozen=True)
-class Collection(Read[Collected[C]], Generic[C]):
+class Collection(Read[Collected[C]], Ranges, Generic[C]):
     """Items of several entities in one partition of their table or of an index, read in one
     query.
     """
@@ -99,22 +99,7 @@ class Collection(Read[Collected[C]], Generic[C]):
             )
         return replace(self, consistent_read=True)
 
-    def after(self, **bound: Any) -> Self:
-        """Only items whose first sort field, which all entities share, is greater."""
-        return self._with_bound(bound, low=False)
-
-    def since(self, **bound: Any) -> Self:
-        return self._with_bound(bound, low=True)
-
-    def before(self, **bound: Any) -> Self:
-        return self._with_bound(bound, high=False)
-
-    def until(self, **bound: Any) -> Self:
-        return self._with_bound(bound, high=True)
-
-    def _with_bound(
-        self, bound: Mapping[str, Any], *, low: bool | None = None, high: bool | None = None
-    ) -> Self:
+    def _next_slot(self, bound: Mapping[str, Any]) -> str:
         shapes = {_leading(key) for key in self.keys}
         asked = ", ".join(bound) or "nothing"
         if len(shapes) != 1 or len(bound) != 1 or next(iter(shapes))[1] not in bound:
@@ -125,10 +110,7 @@ class Collection(Read[Collected[C]], Generic[C]):
                 "A range is over the first field of the sort key, which all of them "
                 "have in the same place.",
             )
-        [(slot, value)] = bound.items()
-        if low is not None:
-            return replace(self, ranged=slot, low=(value, low))
-        return replace(self, ranged=slot, high=(value, bool(high)))
+        return next(iter(bound))
 
 
 def _leading(key: KeyOf[Any]) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -15,20 +15,31 @@ _OPEN = (dict, Mapping, list, tuple, Sequence, Any, object)
 _HOLDERS = (dict, Mapping, list, tuple, set, frozenset, Sequence)
 
 
+def members(annotation: Any) -> Iterator[Any]:
+    """The alternatives of a type, without what is only said about it."""
+    if hasattr(annotation, "__supertype__") or hasattr(annotation, "__value__"):
+        yield from members(getattr(annotation, "__supertype__", None) or annotation.__value__)
+    elif get_origin(annotation) is Annotated:
+        yield from members(get_args(annotation)[0])
+    elif get_origin(annotation) in (Union, types.UnionType):
+        for one in get_args(annotation):
+            yield from members(one)
+    else:
+        yield annotation
+
+
 def value_types(annotation: Any, *, element: bool) -> list[Any]:
     """The types a value may have: the field's, or its elements'."""
-    origin, inner = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return value_types(inner[0], element=element)
-    if origin in (Union, types.UnionType):
-        return [kind for member in inner for kind in value_types(member, element=element)]
-    if element and (origin in _HOLDERS or annotation in _HOLDERS):
-        return (
-            [Any]
-            if not inner or origin in (dict, Mapping)
-            else value_types(inner[0], element=False)
-        )
-    return [annotation]
+    found: list[Any] = []
+    for one in members(annotation):
+        origin, inner = get_origin(one), get_args(one)
+        if not element or not (origin in _HOLDERS or one in _HOLDERS):
+            found.append(one)
+        elif not inner or origin in (dict, Mapping):
+            found.append(Any)
+        else:
+            found += value_types(inner[0], element=False)
+    return found
 
 
 def is_of(kind: Any, value: object) -> bool:
@@ -49,34 +60,22 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 def models_of(annotation: Any) -> list[type[BaseModel]]:
     """The models that a value of this type may be."""
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        return models_of(get_args(annotation)[0])
-    if origin in (Union, types.UnionType):
-        return [model for member in get_args(annotation) for model in models_of(member)]
-    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
-    return [annotation] if is_model else []
+    found = members(annotation)
+    return [one for one in found if isinstance(one, type) and issubclass(one, BaseModel)]
 
 
 def is_open(annotation: Any) -> bool:
     """Whether a value of this type can have undeclared parts."""
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        return is_open(get_args(annotation)[0])
-    if origin in (Union, types.UnionType):
-        return any(is_open(member) for member in get_args(annotation))
-    named = hasattr(annotation, "__required_keys__")
-    return named or annotation in _OPEN or origin in _OPEN
+    return any(
+        hasattr(one, "__required_keys__") or one in _OPEN or get_origin(one) in _OPEN
+        for one in members(annotation)
+    )
 
 
 def element_type(annotation: Any) -> Any:
     """The element type of a list or map."""
-    origin, inner = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return element_type(inner[0])
-    if origin in (Union, types.UnionType):
-        held = [element_type(one) for one in inner if one is not type(None)]
-        return held[0] if len(held) == 1 else Any
-    if origin in (dict, Mapping):
-        return inner[1]
-    return inner[0] if origin in (list, Sequence) else Any
+    held = [one for one in members(annotation) if one is not type(None)]
+    origin, inner = (get_origin(held[0]), get_args(held[0])) if len(held) == 1 else (None, ())
+    if origin not in (dict, Mapping, list, Sequence):
+        return Any
+    return inner[1] if origin in (dict, Mapping) else inner[0]

@@ -8,13 +8,14 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from types import NoneType, UnionType
+from types import NoneType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from uuid import UUID
 
 from keyfold.design.item_collection import Collection
 from keyfold.design.nearest import Nearest
 from keyfold.design.parameter import MovedParam, Param
+from keyfold.design.path_types import members
 from keyfold.design.query import Projected, Query
 from keyfold.design.query_merge import Merge
 from keyfold.design.read import Get, GetMany, GetTogether, Read
@@ -161,7 +162,7 @@ def _accepted(hint: Any, shown: str) -> Accepted | None:
     exact: set[Any] = set()
     wide: list[type] | None = []
     several = False
-    for one in _members(hint):
+    for one in members(hint):
         if get_origin(one) is Literal:
             kinds: tuple[type, ...] = tuple({type(value) for value in get_args(one)})
             kinds += tuple(kind for each in kinds for kind in _TAKEN.get(each, ()))
@@ -242,7 +243,7 @@ def _stored(read: Any) -> tuple[type[Any], ...]:
 
 def _describes(hint: Any, read: Read[Any]) -> bool:
     """Whether a return type is that of a read."""
-    for one in _members(hint):
+    for one in members(hint):
         kind = get_origin(one) or one
         if one is None or one is NoneType:
             continue
@@ -290,22 +291,9 @@ def _uses(value: Any, field: str = "") -> Iterator[tuple[str, str]]:
             yield from _uses(getattr(value, each.name), at)
 
 
-def _members(hint: Any) -> Iterator[Any]:
-    """The alternatives of a type, without what is only said about it."""
-    if hasattr(hint, "__supertype__") or hasattr(hint, "__value__"):
-        yield from _members(getattr(hint, "__supertype__", None) or hint.__value__)
-    elif get_origin(hint) is Annotated:
-        yield from _members(get_args(hint)[0])
-    elif get_origin(hint) in (Union, UnionType):
-        for one in get_args(hint):
-            yield from _members(one)
-    else:
-        yield hint
-
-
 def _leaves(hint: Any) -> Iterator[Any]:
     """The types that a type is made of, without its containers."""
-    for one in _members(hint):
+    for one in members(hint):
         inner = () if get_origin(one) is Literal else get_args(one)
         if not inner:
             yield one

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -90,25 +91,37 @@ class Query(Read[Page[E]], Generic[E]):
         return Exists(replace(self, size=1))
 
 
-@dataclass(frozen=True)
-class OpenQuery(Query[E]):
-    """A query without generated types for its ranges."""
+class Ranges(ABC):
+    """Ranges over the next sort field of what is read."""
 
     def after(self, **bound: Any) -> Self:
         """Only items whose next sort field is greater."""
-        return self._with_bound(bound, low=False)
+        return self._bounded("low", bound, inclusive=False)
 
     def since(self, **bound: Any) -> Self:
         """Only items whose next sort field is greater or equal."""
-        return self._with_bound(bound, low=True)
+        return self._bounded("low", bound, inclusive=True)
 
     def before(self, **bound: Any) -> Self:
         """Only items whose next sort field is smaller."""
-        return self._with_bound(bound, high=False)
+        return self._bounded("high", bound, inclusive=False)
 
     def until(self, **bound: Any) -> Self:
         """Only items whose next sort field is smaller or equal."""
-        return self._with_bound(bound, high=True)
+        return self._bounded("high", bound, inclusive=True)
+
+    def _bounded(self, side: str, bound: Mapping[str, Any], *, inclusive: bool) -> Self:
+        slot, read = self._next_slot(bound), cast("Any", self)
+        return cast("Self", replace(read, ranged=slot, **{side: (bound[slot], inclusive)}))
+
+    @abstractmethod
+    def _next_slot(self, bound: Mapping[str, Any]) -> str:
+        """The sort field after the given ones, which must be the bounded one."""
+
+
+@dataclass(frozen=True)
+class OpenQuery(Query[E], Ranges):
+    """A query without generated types for its ranges."""
 
     def begins_with(self, **bound: Any) -> Self:
         """Only items whose next sort field begins with this text."""
@@ -127,17 +140,7 @@ class OpenQuery(Query[E]):
             )
         return replace(self, ranged=slot, beginning=bound[slot])
 
-    def _with_bound(
-        self, bound: Mapping[str, Any], *, low: bool | None = None, high: bool | None = None
-    ) -> Self:
-        slot = self._next_slot(bound)
-        value = bound[slot]
-        if low is not None:
-            return replace(self, ranged=slot, low=(value, low))
-        return replace(self, ranged=slot, high=(value, bool(high)))
-
     def _next_slot(self, bound: Mapping[str, Any]) -> str:
-        """The sort field after the given ones, which must be the bounded one."""
         sort = self.source.declared.templates.sort
         shown = self.source.declared.templates.sorting(self.values)
         free = [f for f in sort.fields if f not in shown] if sort else []
