@@ -143,25 +143,19 @@ def _change_at(
     value: Any, names: tuple[str | int, ...], each: PlacedChange, values: Mapping[str, Any]
 ) -> Any:
     name, *rest = names
+    goes = not rest and each.verb == "remove"
+
+    def changed(inner: Any) -> Any:
+        return _change_at(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
+
     if isinstance(value, BaseModel):
-        inner = getattr(value, str(name))
-        after = _change_at(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
-        return value.model_copy(update={str(name): after})
+        return value.model_copy(update={str(name): changed(getattr(value, str(name)))})
     if isinstance(value, Mapping):
-        entries = dict(value)
-        if not rest and each.verb == "remove":
-            entries.pop(name, None)
-            return entries
-        inner = entries.get(name)
-        after = _change_at(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
-        return {**entries, name: after}
+        others = {one: inner for one, inner in value.items() if one != name or not goes}
+        return others if goes else {**others, name: changed(value.get(name))}
     if isinstance(value, list | tuple) and isinstance(name, int):
-        elements = list(value)
-        if not rest and each.verb == "remove":
-            return elements[:name] + elements[name + 1 :]
-        inner = elements[name] if name < len(elements) else None
-        after = _change_at(inner, tuple(rest), each, values) if rest else _leaf(inner, each, values)
-        return [*elements[:name], after, *elements[name + 1 :]]
+        inner = value[name] if name < len(value) else None
+        return [*value[:name], *([] if goes else [changed(inner)]), *value[name + 1 :]]
     raise ValueRefused(
         f"{each.path} cannot change: its parent has no value",
         {each.path.field: "is None"},
