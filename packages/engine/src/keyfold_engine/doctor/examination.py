@@ -22,7 +22,6 @@ from keyfold_engine.engine.tables import TableDefinition, partition_of
 from keyfold_engine.values.size import item_size
 
 _KEYS_SHOWN = 10
-_ITEMS_AT_ONCE = 20
 
 
 class SettledCopy(NamedTuple):
@@ -124,17 +123,10 @@ def _guarded(session: Session, table: TableDefinition) -> Iterator[str]:
         yield f"table {table.name} cannot be read to its end: {translated(error, 'the file')}"
 
 
-def _all(session: Session, table: TableDefinition) -> Iterator[tuple[int, bytes, int, bytes]]:
-    row = 0
-    while items := session.items_after(table.id, row, _ITEMS_AT_ONCE):
-        yield from items
-        row = items[-1][0]
-
-
 def _items(session: Session, table: TableDefinition) -> Iterator[str]:
     """Check each item's place, size and index entries."""
     expected = dict.fromkeys((index.number for index in table.indexes), 0)
-    for row, place, size, body in _all(session, table):
+    for row, place, size, body in session.each_item(table.id):
         where = f"table {table.name}, key {key_text(table, place)}"
         try:
             item = orjson.loads(body)
@@ -165,7 +157,7 @@ def _sizes(session: Session, table: TableDefinition) -> Iterator[str]:
     if not table.local_indexes:
         return
     sizes: dict[bytes, int] = {}
-    for _, place, size, body in _all(session, table):
+    for _, place, size, body in session.each_item(table.id):
         item = orjson.loads(body)
         local = [indexes.entry(each, place, item, size) for each in table.local_indexes]
         total = size + sum(entry.size for entry in local if entry is not None)

@@ -17,7 +17,6 @@ from keyfold_engine.engine.tables import TableDefinition
 
 _COPIED = re.compile(r"(streams|records|tokens|documents|history_\d+|backup_\d+)")
 _MADE_WITH_ITEMS = re.compile(r"(history|backup)_\d+")
-_ITEMS_AT_ONCE = 20
 
 
 @dataclass(frozen=True)
@@ -68,10 +67,8 @@ def _save_table(found: Survey, session: Session, table: TableDefinition) -> Save
     for row, values in found.rows(f"items_{table.id}"):
         run(insert, (row, *values[1:]))
     catalog.create_indexes(session, table)
-    row = 0
-    while stored := session.items_after(table.id, row, _ITEMS_AT_ONCE):
-        for row, place, size, body in stored:
-            indexes.enter(session, table, row, place, size, body)
+    for row, place, size, body in session.each_item(table.id):
+        indexes.enter(session, table, row, place, size, body)
     [(items,)] = run(f"SELECT count(*) FROM items_{table.id}").fetchall()
     return Saved(table.name, items, len(found.lost(table.id)))
 

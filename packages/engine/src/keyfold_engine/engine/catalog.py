@@ -11,7 +11,7 @@ import orjson
 
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.errors import TableInUse, TableNotFound, ValidationError
+from keyfold_engine.errors import LimitExceeded, TableNotFound, ValidationError, in_use
 
 _PARSED_TABLES = 256
 _TABLE_ARN = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]{3,255})").fullmatch
@@ -27,6 +27,13 @@ def name_in(arn: str) -> str:
 
 def invalid_arn(arn: str) -> ValidationError:
     return ValidationError(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+
+
+def one_index_at_a_time() -> LimitExceeded:
+    return LimitExceeded(
+        "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously "
+        "per table"
+    )
 
 
 def create(session: Session, definition: dict[str, Any]) -> TableDefinition:
@@ -135,8 +142,5 @@ class Catalog:
         """The current table, for a change or deletion."""
         table = self.named(session, name)
         if table.restored_from is not None:
-            raise TableInUse(
-                "Attempt to change a resource which is still in use: "
-                f"Table is being created: {name}"
-            )
+            raise in_use(f"Table is being created: {name}")
         return table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyfold_engine.engine.tables import IndexDefinition, KeySchema, TableDefinition
-from keyfold_engine.errors import EmptyKey, ValidationError, parameter_invalid
+from keyfold_engine.errors import EmptyKey, ValidationError, empty_key, parameter_invalid
 from keyfold_engine.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from keyfold_engine.values import AttributeValue, Item
 from keyfold_engine.values.size import attribute_size
@@ -110,10 +110,7 @@ def are_plain(schema: KeySchema, item: Item) -> bool:
 def _check_contents(schema: KeySchema, key: Item) -> None:
     for name, kind in schema.types.items():
         if key[name][kind] == "":
-            raise EmptyKey(
-                f"{_NOT_VALID}The AttributeValue for a key attribute cannot contain an empty "
-                f"{_EMPTY[kind]} value. Key: {name}"
-            )
+            raise empty_key(kind, name)
     _check_sizes(schema, key)
 
 

@@ -155,23 +155,34 @@ def record(
     `item` has the keys, `new` is the size and body of the item after the change.
     """
     assert table.stream is not None, "only tables with a stream record changes"
-    keys = table.schema.key_of(item)
-    body: dict[str, Any] = {"Keys": keys}
-    size = item_size(keys)
-    if new is not None and table.view in ("NEW_IMAGE", "NEW_AND_OLD_IMAGES"):
-        body["NewImage"] = orjson.Fragment(new[1])
-        size += new[0]
-    if stored is not None and table.view in ("OLD_IMAGE", "NEW_AND_OLD_IMAGES"):
-        body["OldImage"] = orjson.Fragment(stored.body)
-        size += stored.size
-    body["SizeBytes"] = size
-    event = "INSERT" if stored is None else "REMOVE" if new is None else "MODIFY"
-    entry: dict[str, Any] = {"eventName": event, "dynamodb": body}
+    entry = change(table, item, stored, new, table.view)
     if identity is not None:
         entry["userIdentity"] = identity
     shards = table.definition["Stream"]["Shards"]
     shard = shard_of(place, shards) if shards > 1 else 0
     session.append_record(table.stream, shard, database.moments.of(session), orjson.dumps(entry))
+
+
+def change(
+    table: TableDefinition,
+    item: Item,
+    stored: StoredItem | None,
+    new: tuple[int, bytes] | None,
+    view: str | None = "NEW_AND_OLD_IMAGES",
+) -> dict[str, Any]:
+    """A change as its records tell it."""
+    keys = table.schema.key_of(item)
+    body: dict[str, Any] = {"Keys": keys}
+    size = item_size(keys)
+    if new is not None and view in ("NEW_IMAGE", "NEW_AND_OLD_IMAGES"):
+        body["NewImage"] = orjson.Fragment(new[1])
+        size += new[0]
+    if stored is not None and view in ("OLD_IMAGE", "NEW_AND_OLD_IMAGES"):
+        body["OldImage"] = orjson.Fragment(stored.body)
+        size += stored.size
+    body["SizeBytes"] = size
+    event = "INSERT" if stored is None else "REMOVE" if new is None else "MODIFY"
+    return {"eventName": event, "dynamodb": body}
 
 
 def trim(database: Database, session: Session) -> bool:

@@ -122,6 +122,13 @@ class Prepared:
         before = self.stored.size if self.stored else 0
         return self.write.table.name, max(before, self.new.size if self.new else 0)
 
+    @property
+    def item(self) -> Item:
+        """The item that changed: as it is after, or if it was deleted before."""
+        item = self.old if self.new is None else self.new.item
+        assert item is not None, "a change has an item before or after"
+        return item
+
     def is_change(self) -> bool:
         if self.old is None or self.new is None:
             return self.old is not None or self.new is not None
@@ -186,11 +193,9 @@ def store(database: Database, session: Session, prepared: Prepared) -> None:
         database.lag.note(table, write.place, stored.body if stored else None)
     if (table.stream is not None or table.after) and prepared.is_change():
         if table.stream is not None:
-            item = prepared.old if new is None else new.item
-            assert item is not None, "a change has an item before or after"
             image = None if new is None else (new.size, new.body)
             streams.record(
-                database, session, table, write.place, item, stored, image, write.identity
+                database, session, table, write.place, prepared.item, stored, image, write.identity
             )
         for follow in table.after:
             follow(database, session, prepared, row)

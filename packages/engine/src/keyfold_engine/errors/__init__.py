@@ -73,7 +73,9 @@ __all__ = [
     "Untrusted",
     "ValidationError",
     "WrongFormat",
+    "empty_key",
     "from_wire",
+    "in_use",
     "parameter_invalid",
     "to_wire",
 ]

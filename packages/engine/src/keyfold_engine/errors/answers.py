@@ -54,6 +54,15 @@ class EmptyKey(ValidationError):
     """An empty key value; it fails a whole transaction before its parts are checked."""
 
 
+def empty_key(kind: str, name: str) -> EmptyKey:
+    """The error for an empty key of this type."""
+    what = "string" if kind == "S" else "binary"
+    return EmptyKey(
+        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
+        f"contain an empty {what} value. Key: {name}"
+    )
+
+
 class SerializationError(OperationError):
     wire_name = "SerializationException"
     namespace = "com.amazon.coral.service"
@@ -145,6 +154,11 @@ class TableNotFound(OperationError):
 
 class TableInUse(OperationError):
     wire_name = "ResourceInUseException"
+
+
+def in_use(reason: str) -> TableInUse:
+    """The error for a change of what is being changed."""
+    return TableInUse(f"Attempt to change a resource which is still in use: {reason}")
 
 
 class NamedTableNotFound(OperationError):

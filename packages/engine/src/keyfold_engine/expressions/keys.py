@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from keyfold_engine.errors import RequestInvalid, ValidationError, parameter_invalid
+from keyfold_engine.errors import RequestInvalid, ValidationError, empty_key, parameter_invalid
 from keyfold_engine.expressions.ast import (
     And,
     Between,
@@ -164,11 +164,7 @@ def _check_types(terms: Mapping[str, KeyTerm], types: Mapping[str, str]) -> None
             if kind != types[name]:
                 raise parameter_invalid("Condition parameter type does not match schema type")
             if value[kind] == "" and term.operator == "=":
-                what = "string" if kind == "S" else "binary"
-                raise ValidationError(
-                    "One or more parameter values are not valid. The AttributeValue for a key "
-                    f"attribute cannot contain an empty {what} value. Key: {name}"
-                )
+                raise empty_key(kind, name)
 
 
 def _parts(node: Condition) -> list[Compare | Between | Function]:

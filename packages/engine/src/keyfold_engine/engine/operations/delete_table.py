@@ -7,7 +7,7 @@ from typing import Any
 from keyfold_engine.engine import describe, extensions, leftovers, streams
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.storage import Session
-from keyfold_engine.errors import TableInUse, ValidationError
+from keyfold_engine.errors import ValidationError, in_use
 
 
 def delete_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
@@ -19,10 +19,7 @@ def delete_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
                 "Disable deletion protection first."
             )
         if any(index.status == "CREATING" for index in table.global_indexes):
-            raise TableInUse(
-                "Attempt to change a resource which is still in use: "
-                f"Table is being updated: {table.name}"
-            )
+            raise in_use(f"Table is being updated: {table.name}")
         for extension in extensions.every():
             extension.refuse_deletion(database, session, table)
         streams.stop(database, session, table)

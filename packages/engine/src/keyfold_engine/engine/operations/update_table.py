@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from keyfold_engine.engine import backfill, definitions, describe, extensions, leftovers, streams
+from keyfold_engine.engine import (
+    backfill,
+    catalog,
+    definitions,
+    describe,
+    extensions,
+    leftovers,
+    streams,
+)
 from keyfold_engine.engine import throughput as units
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.encryption import check_encryption
@@ -13,10 +21,9 @@ from keyfold_engine.engine.encryption import described as encrypted
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.errors import (
-    LimitExceeded,
-    TableInUse,
     TableNotFound,
     ValidationError,
+    in_use,
     parameter_invalid,
 )
 from keyfold_engine.limits import INDEX_CHANGES_PER_UPDATE
@@ -50,11 +57,8 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     if request.get("OnDemandThroughput") == {}:
         raise parameter_invalid("OnDemandThroughput has no limit in it")
     billing, throughput = request.get("BillingMode"), request.get("ProvisionedThroughput")
-    if billing == "PAY_PER_REQUEST" and throughput is not None:
-        raise parameter_invalid(
-            "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
-            "BillingMode is PAY_PER_REQUEST"
-        )
+    if billing == "PAY_PER_REQUEST":
+        definitions.check_billing(request, billing)
     definitions.check_units(throughput)
     definitions.check_stream(request.get("StreamSpecification"))
     updates = request.get("GlobalSecondaryIndexUpdates") or ()
@@ -66,16 +70,9 @@ def update_table(database: Database, request: dict[str, Any]) -> dict[str, Any]:
 
     def work(session: Session) -> tuple[dict[str, Any], TableDefinition, int | None]:
         table = database.catalog.changeable(session, request["TableName"])
-        if any(index.status != "ACTIVE" for index in table.global_indexes):
-            raise TableInUse(
-                "Attempt to change a resource which is still in use: "
-                f"Table is being updated: {table.name}"
-            )
-        if describe.making(database, table) == "allocating" and not further:
-            raise TableInUse(
-                "Attempt to change a resource which is still in use: "
-                f"Table is being updated: {table.name}"
-            )
+        allocates = describe.making(database, table) == "allocating" and not further
+        if allocates or any(index.status != "ACTIVE" for index in table.global_indexes):
+            raise in_use(f"Table is being updated: {table.name}")
         for extension in dict.fromkeys((*table.extensions, *asked)):
             extension.check_update(table, request)
         table = _with_settings(database, table, request)
@@ -161,17 +158,9 @@ def _with_settings(
     changes: dict[str, Any] = {}
     billing, throughput = request.get("BillingMode"), request.get("ProvisionedThroughput")
     current = table.definition["BillingMode"]
-    if billing == "PROVISIONED" and throughput is None and current != "PROVISIONED":
-        raise parameter_invalid(
-            "ReadCapacityUnits and WriteCapacityUnits must both be specified when "
-            "BillingMode is PROVISIONED"
-        )
+    if throughput is not None or (billing or current) != current:
+        definitions.check_billing(request, billing or current)
     if throughput is not None:
-        if billing is None and current == "PAY_PER_REQUEST":
-            raise parameter_invalid(
-                "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
-                "BillingMode is PAY_PER_REQUEST"
-            )
         _refuse_same_throughput(table, throughput)
         changes |= units.changed(table.definition, throughput, database.clock.now())
     definitions.check_most(
@@ -235,10 +224,7 @@ def _with_indexes(
     now: float,
 ) -> TableDefinition:
     if sum("Update" not in update for update in updates) > INDEX_CHANGES_PER_UPDATE:
-        raise LimitExceeded(
-            "Subscriber limit exceeded: Only 1 online index can be created or deleted "
-            "simultaneously per table"
-        )
+        raise catalog.one_index_at_a_time()
     for update in updates:
         ((kind, wish),) = update.items()
         if kind == "Update":

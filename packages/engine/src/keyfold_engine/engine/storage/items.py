@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from keyfold_engine.engine.storage.sorted_entries import EntryRow
 
 
+_ITEMS_AT_ONCE = 20
+
+
 class StoredItem(NamedTuple):
     """One item as stored in the file."""
 
@@ -87,6 +90,13 @@ class Items(Connected):
     def items_after(self, table: int, row: int, limit: int) -> list[tuple[int, bytes, int, bytes]]:
         """Row, place, size and body of the next items in order of insertion."""
         return self.all(statements.items(table).after_row, (row, limit))
+
+    def each_item(self, table: int) -> Iterator[tuple[int, bytes, int, bytes]]:
+        """The same of all items, of which few are in memory."""
+        row = 0
+        while found := self.items_after(table, row, _ITEMS_AT_ONCE):
+            yield from found
+            row = found[-1][0]
 
     def item_of_row(self, table: int, row: int) -> bytes | None:
         found = self.one(f"SELECT body FROM items_{table} WHERE row = ?", (row,))

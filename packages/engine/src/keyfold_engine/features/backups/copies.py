@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.errors import BackupNotFound, InvalidRestoreTime
+from keyfold_engine.errors import BackupNotFound, InvalidRestoreTime, RecoveryUnavailable
 from keyfold_engine.features.backups import storage
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ def kept_by(table: TableDefinition) -> list[int]:
 def keeps_history(table: TableDefinition) -> bool:
     """Whether changes are kept for point-in-time recovery."""
     return "Recovery" in table.definition
+
+
+def check_history(table: TableDefinition) -> None:
+    if not keeps_history(table):
+        raise RecoveryUnavailable(f"Point in time recovery is not enabled for table '{table.name}'")
 
 
 def begin(

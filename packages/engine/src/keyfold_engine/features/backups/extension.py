@@ -10,7 +10,7 @@ from keyfold_engine.engine.extensions import Extension
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.engine.write import Prepared
-from keyfold_engine.errors import TableInUse
+from keyfold_engine.errors import in_use
 from keyfold_engine.features.backups import copies, restores, storage
 
 
@@ -39,10 +39,7 @@ class BackupsExtension(Extension):
 
     def refuse_deletion(self, database: Database, session: Session, table: TableDefinition) -> None:
         if copies.kept_by(table):
-            raise TableInUse(
-                "Attempt to change a resource which is still in use: "
-                f"Table is being backed up or exported: {table.name}"
-            )
+            raise in_use(f"Table is being backed up or exported: {table.name}")
 
     def drop(self, session: Session, table: TableDefinition) -> None:
         if copies.keeps_history(table):

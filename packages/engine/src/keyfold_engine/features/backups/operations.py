@@ -13,7 +13,6 @@ from keyfold_engine.errors import (
     BackupInUse,
     NamedTableInUse,
     NamedTableNotFound,
-    RecoveryUnavailable,
     ValidationError,
 )
 from keyfold_engine.features.backups import copies as backups
@@ -111,10 +110,7 @@ def restore_table_to_point_in_time(database: Database, request: dict[str, Any]) 
 
     def work(session: Session) -> dict[str, Any]:
         source = _table(database, session, name)
-        if not backups.keeps_history(source):
-            raise RecoveryUnavailable(
-                f"Point in time recovery is not enabled for table '{source.name}'"
-            )
+        backups.check_history(source)
         now = database.clock.now()
         moment = now if request.get("UseLatestRestorableTime") else request.get("RestoreDateTime")
         if moment is None:

@@ -19,9 +19,9 @@ from uuid import NAMESPACE_URL, uuid4, uuid5
 import orjson
 
 from keyfold_engine.addresses import is_loopback
+from keyfold_engine.engine import streams
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.values.size import item_size
 
 if TYPE_CHECKING:
     from keyfold_engine.engine.database import Database
@@ -71,9 +71,7 @@ def keep(database: Database, session: Session, prepared: Prepared, _row: int) ->
     if entry is None:
         return
     body = orjson.dumps(_record(database, entry, prepared, database.moments.of(session)))
-    item = prepared.new.item if prepared.new is not None else prepared.old
-    assert item is not None, "a change has an item before or after"
-    [key] = item[table.schema.partition[0]].values()
+    [key] = prepared.item[table.schema.partition[0]].values()
     kept = {"Stream": entry["StreamArn"], "Key": key, "Data": body.decode()}
     order = f"{int(database.clock.now() * 1e6):020d}-{next(_numbers):012d}"
     session.keep_document(_KIND, order, kept)
@@ -82,30 +80,20 @@ def keep(database: Database, session: Session, prepared: Prepared, _row: int) ->
 def _record(
     database: Database, entry: dict[str, Any], prepared: Prepared, at: float
 ) -> dict[str, Any]:
-    table, old, new = prepared.write.table, prepared.old, prepared.new
-    item = new.item if new is not None else old
-    assert item is not None, "a change has an item before or after"
-    change: dict[str, Any] = {"Keys": table.schema.key_of(item)}
-    size = item_size(change["Keys"])
-    if new is not None:
-        change["NewImage"] = new.item
-        size += new.size
-    if old is not None and prepared.stored is not None:
-        change["OldImage"] = old
-        size += prepared.stored.size
+    table, new = prepared.write.table, prepared.new
+    image = None if new is None else (new.size, new.body)
+    told = streams.change(table, prepared.item, prepared.stored, image)
     precise = entry.get("Precision") == _MICROSECOND
-    change["ApproximateCreationDateTime"] = int(at * (1e6 if precise else 1e3))
-    change["SizeBytes"] = size
+    told["dynamodb"]["ApproximateCreationDateTime"] = int(at * (1e6 if precise else 1e3))
     if precise:
-        change["ApproximateCreationDateTimePrecision"] = _MICROSECOND
+        told["dynamodb"]["ApproximateCreationDateTimePrecision"] = _MICROSECOND
     return {
         "awsRegion": database.region,
         "eventID": str(uuid4()),
-        "eventName": "INSERT" if old is None else "REMOVE" if new is None else "MODIFY",
+        **told,
         "userIdentity": prepared.write.identity,
         "recordFormat": "application/json",
         "tableName": table.name,
-        "dynamodb": change,
         "eventSource": "aws:dynamodb",
     }
 

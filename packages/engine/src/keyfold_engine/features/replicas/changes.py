@@ -47,11 +47,9 @@ def note(database: Database, session: Session, prepared: write.Prepared) -> None
         return
     at = max(database.clock.now(), seen_at + _TICK)
     _keep_version(session, table, wish.place, (at, database.region))
-    item = prepared.new.item if prepared.new is not None else prepared.old
-    assert item is not None, "a change has an item before or after"
     change = {
         "Table": table.name,
-        "Key": table.schema.key_of(item),
+        "Key": table.schema.key_of(prepared.item),
         "Item": None if prepared.new is None else prepared.new.item,
         "Identity": wish.identity,
         "At": at,

@@ -48,7 +48,8 @@ def update(database: Database, request: dict[str, Any]) -> dict[str, Any]:
     kinds = [_kind(each) for each in updates]
     _check_state(database, table, updates)
     if "Create" in kinds:
-        _check_no_bulk_operation(database, table)
+        with database.read() as session:
+            bulk.refuse_running(session, table.name)
     if request.get("MultiRegionConsistency") == "STRONG" or request.get(
         "GlobalTableWitnessUpdates"
     ):
@@ -101,15 +102,6 @@ def _check_state(database: Database, table: TableDefinition, updates: list[dict[
                 f"{', '.join([database.region, *replicas_of(table)])}"
             )
         raise TableInUse("The resource which you are attempting to change is in use.")
-
-
-def _check_no_bulk_operation(database: Database, table: TableDefinition) -> None:
-    with database.read() as session:
-        if bulk.is_running_on(session, table.name):
-            raise TableInUse(
-                "Attempt to change a resource which is still in use: "
-                f"Table is being updated by a bulk operation: {table.name}"
-            )
 
 
 def _create(database: Database, table: TableDefinition, wish: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ from keyfold_engine.engine.keys import place_of_item
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.engine.write import ItemWrite, NewItem, Prepared
-from keyfold_engine.errors import ConditionFailed, OperationError
+from keyfold_engine.errors import ConditionFailed, OperationError, in_use
 from keyfold_engine.expressions import parameters
 from keyfold_engine.features.transfer import exports, ion
 from keyfold_engine.features.transfer.buckets import bucket
@@ -57,11 +57,11 @@ def keep(session: Session, state: State) -> None:
     session.keep_document(_KIND, arn, state)
 
 
-def is_running_on(session: Session, table: str) -> bool:
-    return any(
-        state["Table"] == table and state["Description"]["BulkOperationStatus"] in RUNNING
-        for state in every(session)
-    )
+def refuse_running(session: Session, table: str) -> None:
+    """Refuse to change a table that a bulk operation writes to."""
+    for state in every(session):
+        if state["Table"] == table and state["Description"]["BulkOperationStatus"] in RUNNING:
+            raise in_use(f"Table is being updated by a bulk operation: {table}")
 
 
 def start(database: Database, arn: str) -> None:

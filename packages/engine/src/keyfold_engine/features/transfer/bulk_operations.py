@@ -13,8 +13,8 @@ from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.errors import (
     IdempotentParameterMismatch,
-    TableInUse,
     TableNotFound,
+    in_use,
     parameter_invalid,
 )
 from keyfold_engine.features.replicas.replicated_table import replicas_of
@@ -80,10 +80,7 @@ def _started(
         raise parameter_invalid(f"Bulk put items does not support global tables: {table.name}")
     making = any(index.status != "ACTIVE" for index in table.global_indexes)
     if making or table.restored_from is not None or describe.making(database, table) is not None:
-        raise TableInUse(
-            "Attempt to change a resource which is still in use: "
-            f"Table is being updated: {table.name}"
-        )
+        raise in_use(f"Table is being updated: {table.name}")
     now = database.clock.now()
     description = {
         "BulkOperationArn": f"{table.arn}/bulk/{exports.export_id(now, uuid4().hex[:8])}",

@@ -16,7 +16,6 @@ from keyfold_engine.errors import (
     ExportNotFound,
     InvalidExportTime,
     NamedTableNotFound,
-    RecoveryUnavailable,
     RequestInvalid,
     ValidationError,
 )
@@ -48,10 +47,7 @@ def export_table_to_point_in_time(database: Database, request: dict[str, Any]) -
         table = database.catalog.load(session, request["TableArn"])
         if table is None:
             raise NamedTableNotFound(f"Table not found: {request['TableArn']}")
-        if not backups.keeps_history(table):
-            raise RecoveryUnavailable(
-                f"Point in time recovery is not enabled for table '{table.name}'"
-            )
+        backups.check_history(table)
         return table
 
     with snapshot.take(database, find) as taken:

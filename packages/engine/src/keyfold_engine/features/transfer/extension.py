@@ -6,7 +6,6 @@ from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.extensions import Extension
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.errors import TableInUse
 from keyfold_engine.features.transfer import bulk
 
 
@@ -14,11 +13,7 @@ class TransferExtension(Extension):
     """Bulk operations on tables."""
 
     def refuse_deletion(self, database: Database, session: Session, table: TableDefinition) -> None:
-        if bulk.is_running_on(session, table.name):
-            raise TableInUse(
-                "Attempt to change a resource which is still in use: "
-                f"Table is being updated by a bulk operation: {table.name}"
-            )
+        bulk.refuse_running(session, table.name)
 
     def resume(self, database: Database) -> None:
         with database.read() as session:

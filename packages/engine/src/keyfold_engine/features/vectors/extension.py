@@ -11,7 +11,7 @@ from keyfold_engine.engine.extensions import Extension
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.engine.write import Prepared
-from keyfold_engine.errors import TableInUse
+from keyfold_engine.errors import in_use
 from keyfold_engine.features.vectors import entries, rules, storage, updates
 from keyfold_engine.features.vectors.index import VectorIndex, vector_indexes
 from keyfold_engine.values import AttributeValue, Item
@@ -128,14 +128,10 @@ class VectorsExtension(Extension):
     def refuse_deletion(self, database: Database, session: Session, table: TableDefinition) -> None:
         phase = making(database, table)
         if phase == "allocating":
-            raise TableInUse(
-                "Attempt to change a resource which is still in use: "
-                f"Table is being updated: {table.name}"
-            )
+            raise in_use(f"Table is being updated: {table.name}")
         if phase is not None:
-            raise TableInUse(
-                "Attempt to change a resource which is still in use: Cannot delete table while "
-                "indexes are being created, updated, or deleted."
+            raise in_use(
+                "Cannot delete table while indexes are being created, updated, or deleted."
             )
 
     def drop(self, session: Session, table: TableDefinition) -> None:

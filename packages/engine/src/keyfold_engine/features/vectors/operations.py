@@ -11,7 +11,7 @@ from keyfold_engine.engine.catalog import Catalog
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
-from keyfold_engine.errors import ValidationError
+from keyfold_engine.errors import ValidationError, empty_key
 from keyfold_engine.expressions.ast import And, Compare, Condition, Path, Projection, Value
 from keyfold_engine.expressions.bind import Placeholders
 from keyfold_engine.expressions.projection import project
@@ -147,11 +147,7 @@ def _wanted(index: VectorIndex, terms: Terms | None) -> dict[str, AttributeValue
                 f"search schema ({index.types[name]})"
             )
         if name == index.hash and content == "":
-            raise ValidationError(
-                "One or more parameter values are not valid. The AttributeValue for a key "
-                f"attribute cannot contain an empty {'string' if kind == 'S' else 'binary'} value. "
-                f"Key: {name}"
-            )
+            raise empty_key(kind, name)
     return wanted
 
 

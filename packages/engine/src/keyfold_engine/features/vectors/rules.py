@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from keyfold_engine.errors import parameter_invalid
+from keyfold_engine.errors import ValidationError, parameter_invalid
 from keyfold_engine.limits import (
     SEARCH_FILTERS,
     VECTOR_DIMENSIONS,
@@ -47,10 +47,7 @@ def check_one(index: Definition, defined: Sequence[str], others: Iterable[Defini
     _check_schema(index.get("SearchSchema") or (), defined)
     name = index["VectorAttribute"]["AttributeName"]
     if name in defined:
-        raise parameter_invalid(
-            f"Conflicting attribute definition for '{name}'. An attribute cannot be "
-            "defined in AttributeDefinitions when used as a VectorAttribute."
-        )
+        raise conflicting(name)
     for other in others:
         same = other["VectorAttribute"]["AttributeName"] == name
         if same and other["Dimensions"] != index["Dimensions"]:
@@ -58,6 +55,13 @@ def check_one(index: Definition, defined: Sequence[str], others: Iterable[Defini
                 f"Conflicting attribute definition for '{name}'. All VectorIndexes on "
                 "the same vector attribute must use the same dimensions."
             )
+
+
+def conflicting(name: str) -> ValidationError:
+    return parameter_invalid(
+        f"Conflicting attribute definition for '{name}'. An attribute cannot be defined in "
+        "AttributeDefinitions when used as a VectorAttribute."
+    )
 
 
 def _check_schema(schema: Sequence[Mapping[str, str]], defined: Sequence[str]) -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from keyfold_engine.engine import definitions, describe
+from keyfold_engine.engine import catalog, definitions, describe
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
 from keyfold_engine.errors import (
-    LimitExceeded,
-    TableInUse,
     TableNotFound,
     ValidationError,
+    in_use,
     parameter_invalid,
 )
 from keyfold_engine.features.vectors import rules, storage
@@ -71,10 +70,7 @@ def apply(
     others = request.get("GlobalSecondaryIndexUpdates") or ()
     changed = len(updates) + sum("Update" not in update for update in others)
     if updates and (changed > INDEX_CHANGES_PER_UPDATE or _is_making(database, table, updates)):
-        raise LimitExceeded(
-            "Subscriber limit exceeded: Only 1 online index can be created or deleted "
-            "simultaneously per table"
-        )
+        raise catalog.one_index_at_a_time()
     for update in updates:
         if (created := update.get("Create")) is not None:
             table = _create(database, session, table, created, request)
@@ -97,10 +93,10 @@ def _refuse_allocating(database: Database, table: TableDefinition, name: str) ->
     for index in vector_indexes(table):
         if index.name == name:
             if database.delays.phase("vector index", index.since) == "allocating":
-                raise TableInUse(
-                    "Attempt to change a resource which is still in use: Index creation is in "
-                    "resource allocation phase. Retry deletion during backfilling phase or when "
-                    f"the index is active. Table: {table.name} Index: {name}"
+                raise in_use(
+                    "Index creation is in resource allocation phase. Retry deletion during "
+                    "backfilling phase or when the index is active. "
+                    f"Table: {table.name} Index: {name}"
                 )
             return
     raise TableNotFound(f"Requested resource not found: Index {name} for table {table.name}")
@@ -148,10 +144,7 @@ def _check_same_types(known: Sequence[dict[str, str]], defined: Sequence[dict[st
 def _check_not_key(table: TableDefinition, wish: dict[str, Any]) -> None:
     name = wish["VectorAttribute"]["AttributeName"]
     if any(each["AttributeName"] == name for each in table.definition["AttributeDefinitions"]):
-        raise parameter_invalid(
-            f"Conflicting attribute definition for '{name}'. An attribute cannot be "
-            "defined in AttributeDefinitions when used as a VectorAttribute."
-        )
+        raise rules.conflicting(name)
 
 
 def _delete(session: Session, table: TableDefinition, name: str) -> TableDefinition:
