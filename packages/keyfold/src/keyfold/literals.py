@@ -10,8 +10,6 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-from keyfold_engine.errors import KeyfoldError
-
 WIDTH = 100
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
@@ -50,13 +48,6 @@ def _within(start: str, parts: list[str], end: str, indent: int | None) -> str:
         return line
     inner = "".join(f"{' ' * (indent + 4)}{part},\n" for part in parts)
     return f"{start}\n{inner}{' ' * indent}{end.lstrip(',')}"
-
-
-def word(text: str) -> str:
-    """A name that the language of the program defines, such as a member of an enumeration."""
-    if not text.isidentifier():
-        raise KeyfoldError(f"{text!r} cannot be written into a program: it is not a name")
-    return text
 
 
 def docstring(text: str) -> str:

@@ -10,7 +10,7 @@ from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.reads import read
 from keyfold_workbench.cost.sizes import attributes
 from keyfold_workbench.cost.workload import Workload
-from keyfold_workbench.infra import cdk, cloudformation, terraform
+from keyfold_workbench.infra import cloudformation, terraform
 
 
 def test_what_stands_only_in_a_key_is_priced_there() -> None:
@@ -28,9 +28,6 @@ def test_templates_for_infrastructure_have_every_key_attribute() -> None:
     made = cloudformation.render(several.schema)
     assert made.count("KeyType: HASH") + made.count('"KeyType": "HASH"') == 5
     assert terraform.render(several.schema).count("key_schema") == 8
-    program = cdk.render(several.schema)
-    assert "partition_keys=[" in program
-    assert "sort_keys=[" in program
 
 
 def test_items_got_together_cost_twice_as_much() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from io import StringIO
 from typing import Any
 
@@ -68,17 +67,6 @@ def test_terraform_says_the_units_of_the_table_and_its_global_index() -> None:
         (5, 5),
     ]
     assert "read_capacity" not in body["local_secondary_index"][0]
-
-
-def test_the_stack_of_the_development_kit_says_them_too() -> None:
-    calls = {
-        call.func.attr: {word.arg for word in call.keywords}
-        for call in ast.walk(ast.parse(FORMATS["cdk"](loads(ORDERS))))
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
-    }
-    assert {"read_capacity", "write_capacity", "billing_mode"} <= calls["Table"]
-    assert {"read_capacity", "write_capacity"} <= calls["add_global_secondary_index"]
-    assert "read_capacity" not in calls["add_local_secondary_index"]
 
 
 @pytest.mark.parametrize("name", ["terraform", "cdk", "cloudformation"])
