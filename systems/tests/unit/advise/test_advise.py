@@ -239,12 +239,9 @@ def large(entities: int, patterns: int) -> Schema:
 
 
 @pytest.mark.long
-def test_fifty_entities_with_two_hundred_patterns_are_searched_with_progress() -> None:
+def test_fifty_entities_with_two_hundred_patterns_are_searched() -> None:
     schema = large(50, 200)
-    steps: list[tuple[int, int]] = []
-    advice = advise(schema, Workload(), lambda done, total: steps.append((done, total)))
-    assert steps[-1][0] == steps[-1][1]
-    assert len(steps) > 50
+    advice = advise(schema, Workload())
     assert bill(advice.best.schema, Workload()).index_share <= advice.before.bill.index_share
 
 

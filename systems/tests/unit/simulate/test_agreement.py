@@ -46,11 +46,10 @@ def test_a_system_in_bulk_uses_the_units_of_the_same_system_in_detail(users: flo
     burst = BurstLoad(
         "storm", ("post_by_id",), every, 60.0, day=0.0, hour=0.0, focus=0.9, on=("post_id",)
     )
-    arrival = replace(workload.arrival, bursts=(burst,))
     # A wall reads some posts of many partitions: so few calls of so many units are not like others.
     patterns = {**workload.patterns}
     patterns["posts_of_users"] = replace(patterns["posts_of_users"], rate=0.0)
-    made = design_load(schema, replace(workload, arrival=arrival, patterns=patterns))
+    made = design_load(schema, replace(workload, bursts=(burst,), patterns=patterns))
     model = replace(made.model, lines=tuple(line for line in made.model.lines if not line.streamed))
     seconds = 5
     bulk, drawn = run(model, made.schedule, seconds), simulate_calls(model, made.schedule, seconds)

@@ -65,7 +65,7 @@ def test_a_hundred_million_users_take_little_more_steps_than_ten_thousand() -> N
 @pytest.mark.parametrize("name", ["inviter", "search_room"])
 def test_a_month_costs_what_the_bill_says_where_nothing_is_refused(name: str) -> None:
     schema, workload = _loaded(name, 1e6)
-    flat = replace(workload, peak_factor=1.5, arrival=replace(workload.arrival, bursts=()))
+    flat = replace(workload, peak_factor=1.5, bursts=())
     answer = predict(design_load(schema, flat), 7.0)
     asked = bill(schema, flat)
     assert answer.cost.total == pytest.approx(asked.dollars, rel=0.03)
@@ -73,7 +73,7 @@ def test_a_month_costs_what_the_bill_says_where_nothing_is_refused(name: str) ->
 
 def test_a_new_table_throttles_at_its_launch_and_one_that_has_grown_does_not() -> None:
     schema, workload = _loaded("search_room", 1e7)
-    calm = replace(workload, arrival=replace(workload.arrival, bursts=()))
+    calm = replace(workload, bursts=())
     cold = predict(design_load(schema, calm, Setup(cold=True)), 0.2)
     grown = predict(design_load(schema, calm), 0.2)
     assert cold.outcome.lost_share > 0.01
@@ -104,13 +104,11 @@ def test_growth_adds_partitions() -> None:
     )
 
 
-def test_a_day_has_a_mean_of_one_and_zones_flatten_it() -> None:
+def test_a_day_has_a_mean_of_one() -> None:
     hours = [Day().factor(hour * 3600.0) for hour in range(24)]
     assert sum(hours) / 24 == pytest.approx(1.0)
     assert min(hours) / max(hours) == pytest.approx(1 / 3)
     assert max(hours) == Day().factor(20 * 3600.0)
-    flat = [Day(zones=4).factor(hour * 3600.0) for hour in range(24)]
-    assert max(flat) - min(flat) < max(hours) - min(hours)
 
 
 def test_users_scale_items_and_rates_but_no_categories() -> None:
@@ -134,16 +132,16 @@ def test_a_popular_key_gets_a_smaller_share_among_more_keys() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("arrival: {peak_hour: 24}", "an hour of the day"),
-        ("arrival: {bursts: {sale: {factor: 3}}}", "must name its calls"),
-        ("arrival: {bursts: {sale: {calls: [profil]}}}", "neither an operation"),
-        ("arrival: {bursts: {sale: {calls: [profile], focus: 0.5}}}", "must name the fields"),
-        ("arrival: {bursts: {s: {calls: [profile], focus: 0.5, on: [post]}}}", "no entity has"),
+        ("bursts: {sale: {calls: [profile], hour: 24}}", "an hour of the day"),
+        ("bursts: {sale: {factor: 3}}", "must name its calls"),
+        ("bursts: {sale: {calls: [profil]}}", "neither an operation"),
+        ("bursts: {sale: {calls: [profile], focus: 0.5}}", "must name the fields"),
+        ("bursts: {s: {calls: [profile], focus: 0.5, on: [post]}}", "no entity has"),
         ("users: 0", "more than 0"),
-        ("arrival: {zips: 1}", "zipf"),
+        ("brusts: {}", "bursts"),
     ],
 )
-def test_wrong_words_of_an_arrival_are_refused(words: str, told: str) -> None:
+def test_wrong_words_of_a_burst_are_refused(words: str, told: str) -> None:
     schema = load_schema("keyfold_systems.tamafriends.design:design")
     with pytest.raises(KeyfoldError, match=told):
         loads(words, schema)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from keyfold.design.schema import Schema
@@ -30,8 +30,6 @@ ROUND_TRIP = 0.25
 OVERLOAD = 1.0
 """In the ranking, an overloaded key weighs this share of the bill."""
 TRIES = 12
-
-Step = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -74,26 +72,18 @@ class Advice:
         return self.alternatives[0]
 
 
-def advise(schema: Schema, workload: Workload, step: Step | None = None) -> Advice:
+def advise(schema: Schema, workload: Workload) -> Advice:
     """Search for better designs and prove that they serve every pattern."""
     figures = DesignNumbers(schema, workload)
     search, proof = Search(figures), Proof(schema)
     today = bill(schema, workload)
     kept = Alternative("as it is", "nothing changes", schema, today, {})
     found = [replace(kept, score=_score(kept, kept, workload))]
-    total = len(STRATEGIES) * max(1, len(schema.entities))
-    for number, strategy in enumerate(STRATEGIES):
-
-        def step_within(done: int, _: int, start: int = number * len(schema.entities)) -> None:
-            if step is not None:
-                step(start + done, total)
-
-        made = _alternative(search, proof, workload, strategy, step_within)
+    for strategy in STRATEGIES:
+        made = _alternative(search, proof, workload, strategy)
         if made is None or any(_is_same_design(made.schema, other.schema) for other in found):
             continue
         found.append(_compare(made, kept, workload))
-    if step is not None:
-        step(total, total)
     ranked = tuple(sorted(found, key=lambda each: (not each.pays, each.score)))
     return Advice(kept, ranked, search, suggestions(ranked[0].bill, workload))
 
@@ -129,13 +119,13 @@ def _pays(
 
 
 def _alternative(
-    search: Search, proof: Proof, workload: Workload, strategy: Strategy, step: Step
+    search: Search, proof: Proof, workload: Workload, strategy: Strategy
 ) -> Alternative | None:
     """The best design that a strategy finds and the reviewer accepts."""
     kept: set[str] = set()
     schema = proof.before
     for _ in range(TRIES):
-        choices = search.choose(strategy, kept, step)
+        choices = search.choose(strategy, kept)
         made = redesign(schema, choices)
         made = refine(schema, list_by_index(made, workload), workload)
         against = proof.against(made)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from keyfold.design.schema import EntitySchema
@@ -15,8 +15,6 @@ WORTH = 0.97
 """A change must lower the score to this share; keys are not moved for pennies."""
 DOMINANT = 2.0
 """A new key must serve this multiple of the reads that today's key serves."""
-
-Step = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -68,17 +66,13 @@ class Search:
     def pricing(self, name: str) -> Pricing:
         return self._pricing[name]
 
-    def choose(
-        self, strategy: Strategy, kept: Iterable[str] = (), step: Step | None = None
-    ) -> dict[str, KeyChoice]:
+    def choose(self, strategy: Strategy, kept: Iterable[str] = ()) -> dict[str, KeyChoice]:
         """The best choice for each entity; `kept` ones are not changed."""
         untouched = set(kept)
         found: dict[str, KeyChoice] = {}
-        for number, (name, pricing) in enumerate(self._pricing.items(), 1):
+        for name, pricing in self._pricing.items():
             today = self.today(name)
             found[name] = today if name in untouched else self._best(pricing, strategy, today)
-            if step is not None:
-                step(number, len(self._pricing))
         return found
 
     def today(self, name: str) -> KeyChoice:

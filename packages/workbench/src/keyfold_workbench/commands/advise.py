@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from keyfold_workbench.advise import advise, report
 
-    advice = advise(*load_workload(args), _progress())
+    advice = advise(*load_workload(args))
     chosen = _choose(advice, args.choose)
     document, data = report.document(advice, chosen), report.as_json(advice, chosen)
     if args.write_design is not None:
@@ -69,17 +68,3 @@ def _choose(advice: Advice, name: str | None) -> Alternative:
             return each
     known = ", ".join(each.name for each in advice.alternatives)
     raise KeyfoldError(f"unknown alternative {name!r}; use one of {known}")
-
-
-def _progress() -> Callable[[int, int], None] | None:
-    """A progress bar; None if standard error is not a terminal."""
-    if not sys.stderr.isatty():
-        return None
-
-    def show(done: int, total: int) -> None:
-        filled = round(done / total * 30)
-        bar = "█" * filled + "·" * (30 - filled)
-        end = "\n" if done == total else ""
-        print(f"\r{bar} {done}/{total}", end=end, file=sys.stderr, flush=True)
-
-    return show

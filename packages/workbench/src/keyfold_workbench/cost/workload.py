@@ -119,22 +119,6 @@ class BurstLoad:
 
 
 @dataclass(frozen=True)
-class ArrivalLoad:
-    """When calls come and how popular keys are, for a simulation."""
-
-    peak_hour: float = 20.0
-    trough: float = 1 / 3
-    """The quietest hour as a share of the peak."""
-    zones: float = 1.0
-    """The users' time zones; each flattens the day."""
-    growth: float = 0.0
-    """The share by which a month adds to everything."""
-    zipf: Mapping[str, float] = field(default_factory=dict)
-    """Zipf exponents of fields; others follow from `hottest`."""
-    bursts: tuple[BurstLoad, ...] = ()
-
-
-@dataclass(frozen=True)
 class Workload:
     """Everything that determines cost besides the design."""
 
@@ -154,7 +138,7 @@ class Workload:
     peak_factor: float | None = None
     users: float | None = None
     """The number of users behind these rates and items."""
-    arrival: ArrivalLoad = ArrivalLoad()
+    bursts: tuple[BurstLoad, ...] = ()
 
     @property
     def stale_weight(self) -> float:

@@ -29,7 +29,6 @@ from keyfold_workbench.cost.numbers import (
     shares,
 )
 from keyfold_workbench.cost.workload import (
-    ArrivalLoad,
     BurstLoad,
     ConsumerLoad,
     EntityLoad,
@@ -58,12 +57,6 @@ FEED: Words = {
     "sources": read.amount,
     "followers": read.amount,
     "pushed": read.share,
-}
-ARRIVAL: Words = {
-    "peak_hour": read.hour,
-    "trough": read.share,
-    "zones": read.positive,
-    "growth": read.number,
 }
 BURST: Words = {
     "factor": read.positive,
@@ -110,7 +103,7 @@ def loads(text: str, schema: Schema, *, file: str = "workload.yaml") -> Workload
             "consumers": reader.consumers,
             "feeds": reader.feeds,
             "users": read.positive,
-            "arrival": reader.arrival,
+            "bursts": reader.bursts,
         },
     )
     stated.pop("design", None)
@@ -213,16 +206,7 @@ class _Reader:
             found[word] = FeedLoad(**_read_calls(inner, f"the feed {word}", FEED))
         return found
 
-    def arrival(self, value: Node) -> ArrivalLoad:
-        known = {field for entity in self.schema.entities for field in entity.by_field}
-        accepted: Words = {
-            **ARRIVAL,
-            "zipf": partial(numbers, what="fields", known=known),
-            "bursts": self._bursts,
-        }
-        return ArrivalLoad(**read_words(value, "the arrival", accepted))
-
-    def _bursts(self, value: Node) -> tuple[BurstLoad, ...]:
+    def bursts(self, value: Node) -> tuple[BurstLoad, ...]:
         found = []
         accepted: Words = {
             "calls": self._burst_calls,

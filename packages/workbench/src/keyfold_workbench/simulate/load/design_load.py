@@ -15,7 +15,7 @@ from keyfold_workbench.cost.charge import Part, Store
 from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.workload import HORIZON_MONTHS, BurstLoad, Rate, Workload
 from keyfold_workbench.simulate.load.schedule import DAY, Burst, Day, Schedule
-from keyfold_workbench.simulate.load.zipf import exponent, harmonic, shares
+from keyfold_workbench.simulate.load.zipf import exponent, shares
 from keyfold_workbench.simulate.model.shard_reader import ShardWork
 from keyfold_workbench.simulate.traffic import (
     ALWAYS,
@@ -80,7 +80,7 @@ class _Building:
         )
         self.peaks: dict[str, float] = {}
         self.contentions: list[Contention] = []
-        self.bursts = {call: burst for burst in workload.arrival.bursts for call in burst.calls}
+        self.bursts = {call: burst for burst in workload.bursts for call in burst.calls}
         self.records: dict[str, float] = defaultdict(float)
 
     def build(self) -> DesignLoad:
@@ -188,9 +188,6 @@ class _Building:
         """The share of the hottest key, and the number of keys."""
         fields = key.partition.fields
         keys = self.figures.distinct(entity, fields)
-        stated = [self.workload.arrival.zipf[f] for f in fields if f in self.workload.arrival.zipf]
-        if stated:
-            return 1 / harmonic(keys, min(stated)), keys
         shared = self._stated_share(fields)
         if shared is not None and not self.figures.load(entity).hottest:
             return shared, keys
@@ -231,8 +228,6 @@ class _Building:
     # Stores
 
     def _schedule(self) -> Schedule:
-        arrival = self.workload.arrival
-        day = Day(arrival.peak_hour, arrival.trough, max(1, round(arrival.zones)))
         bursts = tuple(
             Burst(
                 _burst_name(burst),
@@ -240,9 +235,9 @@ class _Building:
                 burst.seconds,
                 max(0.0, burst.factor - 1),
             )
-            for burst in arrival.bursts
+            for burst in self.workload.bursts
         )
-        return Schedule(day, self.peaks, 600.0, bursts, arrival.growth)
+        return Schedule(Day(), self.peaks, bursts=bursts)
 
     def _model(self, schedule: Schedule) -> ScaleModel:
         peaks = schedule.highest()

@@ -1,8 +1,8 @@
-"""When calls come: the day, its busiest minutes, bursts, and growth over months.
+"""When calls come: the day, its busiest minutes, and bursts.
 
 No hourly distribution of requests is published. Internet traffic peaks between 19:00 and 23:00, and
-a trough of a third of the peak is usual. Several time zones flatten the day, so one time zone is
-the worst case.
+a trough of a third of the peak is usual. Several time zones would flatten the day: one is the
+worst case.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from keyfold.prices import SECONDS_A_MONTH
 from keyfold_workbench.simulate.traffic import ALWAYS
 
 DAY = 86_400.0
 STEP = 60.0
-HOURS_BETWEEN_ZONES = 3
 
 
 @dataclass(frozen=True)
@@ -27,15 +25,10 @@ class Day:
     peak_hour: float = 20.0
     trough: float = 1 / 3
     """The quietest hour as a share of the peak."""
-    zones: int = 1
 
     def factor(self, seconds: float) -> float:
         swing = (1 - self.trough) / (1 + self.trough)
-        total = 0.0
-        for zone in range(self.zones):
-            peak = self.peak_hour + zone * HOURS_BETWEEN_ZONES
-            total += 1 + swing * math.cos((seconds / 3600 - peak) * math.pi / 12)
-        return total / self.zones
+        return 1 + swing * math.cos((seconds / 3600 - self.peak_hour) * math.pi / 12)
 
 
 @dataclass(frozen=True)
@@ -59,21 +52,16 @@ class Schedule:
     """Profiles with this factor in the busiest minutes of each day."""
     busy_seconds: float = 600.0
     bursts: tuple[Burst, ...] = ()
-    growth: float = 0.0
-    """The monthly growth of the load, as a share."""
 
     def factors(self, now: float) -> dict[str, float]:
-        whole = (1 + self.growth) ** (now / SECONDS_A_MONTH) if self.growth else 1.0
-        usual = whole * (self.day.factor(now % DAY) if self.day else 1.0)
+        usual = self.day.factor(now % DAY) if self.day else 1.0
         busy = self._is_busy(now)
         found = {ALWAYS: usual}
         for profile, peak in self.peaks.items():
-            found[profile] = max(usual, peak * whole) if busy else usual
+            found[profile] = max(usual, peak) if busy else usual
         for burst in self.bursts:
             within = burst.at <= now < burst.at + burst.seconds
-            found[burst.profile] = found.get(burst.profile, 0.0) + (
-                burst.factor * whole if within else 0.0
-            )
+            found[burst.profile] = found.get(burst.profile, 0.0) + within * burst.factor
         return found
 
     def _is_busy(self, now: float) -> bool:
