@@ -57,10 +57,10 @@ def _comparison(before: Alternative, after: Alternative) -> Iterator[Section]:
 def _summary(advice: Advice, after: Alternative) -> str:
     before = advice.before
     if after.name == before.name:
-        return f"Keep the keys and indexes. {' '.join(_reasons(advice))}"
+        return f"{before.bill.assumed}Keep the keys and indexes. {' '.join(_reasons(advice))}"
     a, b = before.bill, after.bill
     return (
-        f"**{after.name}**: {after.aim}. "
+        f"{a.assumed}**{after.name}**: {after.aim}. "
         f"Reads through an index {_from_to(percent(a.index_share), percent(b.index_share))}, "
         f"dollars a month {_from_to(money(before.dollars), money(after.dollars))}, "
         f"indexes {_from_to(str(a.indexes), str(b.indexes))}. {_move_words(after)} "

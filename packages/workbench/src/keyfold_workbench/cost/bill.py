@@ -137,6 +137,11 @@ class Bill:
     assumed_rates: str = ""
     """How often every call is made, if no workload says anything."""
 
+    @property
+    def assumed(self) -> str:
+        """Begins the headline of a report, if no workload says how often calls are made."""
+        return f"Assumed: {self.assumed_rates}. " if self.assumed_rates else ""
+
     @cached_property
     def reads_dollars(self) -> float:
         asked = sum(line.dollars for line in self.patterns)

@@ -11,10 +11,10 @@ from keyfold_workbench.cost.charge import Why
 def document(bill: Bill) -> Document:
     """The report of a bill."""
     asked = bill.prices
-    assumed = f"Assumed: {bill.assumed_rates}. " if bill.assumed_rates else ""
     summary = (
-        f"{assumed}{money(bill.dollars)} a month on demand: {money(bill.reads_dollars)} for reads, "
-        f"{money(bill.writes_dollars)} for writes, {money(bill.storage_dollars)} for storage, "
+        f"{bill.assumed}{money(bill.dollars)} a month on demand: "
+        f"{money(bill.reads_dollars)} for reads, {money(bill.writes_dollars)} for writes, "
+        f"{money(bill.storage_dollars)} for storage, "
         f"{money(bill.upkeep_dollars)} for everything else. "
         f"Provisioned for the peaks: {money(bill.provisioned_dollars)}; with auto scaling: "
         f"{money(bill.scaled_dollars)}. Prices of {asked.region}, {asked.as_of}."

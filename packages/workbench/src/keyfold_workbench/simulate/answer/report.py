@@ -57,12 +57,13 @@ def why(first: FirstThrottle) -> str:
 def _summary(answer: Prediction) -> str:
     first = answer.outcome.first
     days = answer.outcome.seconds / DAY
+    time = "a day" if days == 1 else f"{days:g} days"
     cost = f"{money(answer.cost.total)} a month."
     if first is None:
-        return f"Nothing is throttled in {days:g} days. {cost}"
+        return f"{answer.load.bill.assumed}Nothing is throttled in {time}. {cost}"
     return (
-        f"First throttle: {why(first)} {percent(answer.outcome.lost_share)} of all calls fail in "
-        f"{days:g} days. {cost}"
+        f"{answer.load.bill.assumed}First throttle: {why(first)} "
+        f"{percent(answer.outcome.lost_share)} of all calls fail in {time}. {cost}"
     )
 
 
