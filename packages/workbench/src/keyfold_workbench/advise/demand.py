@@ -27,10 +27,6 @@ class Shape:
     def fields(self) -> tuple[str, ...]:
         return self.partition + self.sort
 
-    def __str__(self) -> str:
-        joined = [", ".join(part) for part in (self.partition, self.sort) if part]
-        return " / ".join(joined)
-
 
 @dataclass(frozen=True)
 class Demand:

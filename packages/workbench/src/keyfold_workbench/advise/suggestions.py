@@ -9,7 +9,7 @@ from keyfold.review.check.reach import GROWING
 from keyfold_engine.limits import ITEM_BYTES
 from keyfold_engine.values.units import write_units
 from keyfold_workbench.cost.amounts import money, number
-from keyfold_workbench.cost.bill import WARM, Bill
+from keyfold_workbench.cost.bill import Bill
 from keyfold_workbench.cost.design_numbers import DesignNumbers
 from keyfold_workbench.cost.workload import Workload
 
@@ -20,7 +20,7 @@ ELEMENT = 40
 def suggestions(bill: Bill, workload: Workload) -> tuple[str, ...]:
     """Sentences, those with dollars in them first."""
     figures = DesignNumbers(bill.schema, workload)
-    return (*_row_fetches(bill), *_lists(bill, figures), *_hot(bill))
+    return (*_row_fetches(bill), *_lists(bill, figures))
 
 
 def _row_fetches(bill: Bill) -> Iterator[str]:
@@ -52,13 +52,4 @@ def _lists(bill: Bill, figures: DesignNumbers) -> Iterator[str]:
                 f"{entity.name}.{attribute.field} holds {held}: keep one item for each "
                 f"{attribute.refers}. An update writes 1 unit then; a full item takes "
                 f"{number(units)}."
-            )
-
-
-def _hot(bill: Bill) -> Iterator[str]:
-    for hot in bill.hot:
-        if hot.share >= WARM and hot.kind == "read":
-            yield (
-                f"`{hot.key}` of {hot.path} is read with {hot.units:,.0f} units a second at its "
-                "peak: cache the result, or keep copies of it."
             )

@@ -46,10 +46,8 @@ def why(first: FirstThrottle) -> str:
     if first.reason == "key range":
         key = f"key `{first.key}`" if first.key else "one partition, by many keys"
         said = f"{key} gets {number(first.wanted)} of {number(first.limit)} units a second"
-    elif first.reason == "provisioned":
-        said = f"{number(first.wanted)} of {number(first.limit)} provisioned units a second"
     else:
-        said = f"{number(first.wanted)} units a second, above what its {first.reason} allows"
+        said = f"{number(first.wanted)} of {number(first.limit)} provisioned units a second"
     back = f"; it throttles `{first.store}`" if first.through else ""
     return f"{moment(first.at)}: {first.kind}s of {through}: {said}{back}."
 

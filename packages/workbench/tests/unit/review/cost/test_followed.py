@@ -25,6 +25,7 @@ from keyfold import (
     Updated,
     create,
 )
+from keyfold.design.file import loads
 from keyfold.feeds import Feed, Flag
 from keyfold.maintain import Cascade, Edge
 from keyfold_engine.clock import ManualClock
@@ -368,6 +369,25 @@ def test_recovery_and_backups_hold_the_table_and_not_its_global_indexes() -> Non
     assert lines["7 full backups"] == pytest.approx(7 * held * 0.10)
     without = bill(design.schema, Workload(loads, recovery=False))
     assert "point-in-time recovery" not in {line.name for line in without.upkeep}
+
+
+DESCRIBED = """
+design: described
+tables: {T: {key: [PK, SK], stream: NEW_AND_OLD_IMAGES}}
+entities:
+  Order: {key: {PK: "ORDER#<orderId>", SK: O}, attributes: {orderId: id}}
+  Audit: {key: {PK: "AUDIT#<orderId>", SK: A}, attributes: {orderId: id}}
+consumers:
+  audit: {table: T, entities: [Order], events: [INSERT], does: [put Audit]}
+"""
+
+
+def test_what_a_described_consumer_writes_is_priced_without_items_of_keyfolds_own() -> None:
+    schema = loads(DESCRIBED)
+    made = bill(schema, workload("writes: {create Order: {rate: 1}}\n", schema))
+    (line,) = made.writes
+    told = [(part.entity, part.units, part.why, part.streamed) for part in line.write.parts]
+    assert told == [("Order", 1, "item", False), ("Audit", 1, "processor", True)]
 
 
 def test_what_is_created_with_a_time_to_live_expires_free_of_charge() -> None:
