@@ -144,12 +144,13 @@ def test_the_cdk_stack_includes_the_template_with_its_code(
 
     archive = SimpleNamespace(s3_bucket_name="bucket", s3_object_key="key")
     stack = type("Stack", (), {"__init__": lambda *_, **__: None})
-    for name, held in {
+    kit: dict[str, dict[str, Any]] = {
         "aws_cdk": {"Stack": stack},
         "aws_cdk.aws_s3_assets": {"Asset": lambda *_, **__: archive},
         "aws_cdk.cloudformation_include": {"CfnInclude": include},
         "constructs": {"Construct": object},
-    }.items():
+    }
+    for name, held in kit.items():
         monkeypatch.setitem(sys.modules, name, SimpleNamespace(**held))
     made: dict[str, Any] = {}
     exec(compile(FORMATS["cdk"](schema), "stack.py", "exec"), made)
