@@ -27,7 +27,7 @@ def test_a_field_leads_to_whose_id_it_holds_and_one_word_does_not_say_whose() ->
 def test_a_field_that_follows_another_item_is_given_once_and_not_edited() -> None:
     inviter = load_design("keyfold_systems.inviter.design:design")
     assert isinstance(inviter, Design)
-    entity = inviter.entity("GroupMembership")
+    entity = inviter.entities["GroupMembership"]
     ids = {"group_id": "g", "user_id": "u"}
     item = entity.model_validate({**ids, "group_name": "Runners", "user_name": "Ada"})
     (stored,) = [one for one in form_fields(entity, item, {}, {}) if one.name == "user_name"]
