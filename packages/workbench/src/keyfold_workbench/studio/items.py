@@ -208,11 +208,11 @@ def differences(
     """The attributes that differ between two states of an item."""
     before, after = old or {}, new or {}
 
-    def shown(side: WireItem, name: str) -> str | None:
+    def stored_text(side: WireItem, name: str) -> str | None:
         return value_text(plain(side[name])) if name in side else None
 
     return [
-        (name, shown(before, name), shown(after, name))
+        (name, stored_text(before, name), stored_text(after, name))
         for name in {**before, **after}
         if name not in without and before.get(name) != after.get(name)
     ]
