@@ -111,3 +111,19 @@ def test_a_phone_need_not_scroll_sideways(browser: Browser, largest: Path) -> No
     page = context.new_page()
     page.goto(largest.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_on_paper_no_name_is_broken_and_no_column_cut(browser: Browser, document: Path) -> None:
+    page = opened(browser, document, "light")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 695, "height": 1000})  # A4 without its margins.
+    wrong = page.evaluate(
+        """() => {
+            const cut = [...document.querySelectorAll('table')].filter(
+                table => table.getBoundingClientRect().right > innerWidth + 1);
+            const broken = [...document.querySelectorAll('#entities td:first-child code')].filter(
+                name => name.getClientRects().length > 1);
+            return [...cut, ...broken].map(one => one.textContent.slice(0, 60));
+        }"""
+    )
+    assert wrong == []

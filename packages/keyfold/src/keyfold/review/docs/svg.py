@@ -123,7 +123,7 @@ class Drawing:
         back = -bend
         if abs(x2 - x1) < 1:
             bend = back = 46.0
-            self.grow(x1 + bend, max(y1, y2))
+        self.grow(max(x1, x2) + (bend if bend == back else 0), max(y1, y2) + 2)
         start = f"M{x1 if through is None else through:.1f},{y1:.1f} H{x1:.1f}"
         curve = f"C{x1 + bend:.1f},{y1:.1f} {x2 + back:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"
         end = f' marker-end="url(#kf-{kind or "plain"})"' if head else ""
