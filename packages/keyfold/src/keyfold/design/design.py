@@ -177,7 +177,6 @@ class Declarations:
                 f"the design {self.name} declares the entity {entity.__name__} twice.",
             )
         shape = spec.key.templates
-        begins = shape.partition.literal_prefix
         for other in self.entities.values():
             theirs = other.__spec__.key.templates
             if other.__table__ is not entity.__table__:
@@ -191,7 +190,7 @@ class Declarations:
                     "Give each its own type_name. Items without a type are recognised "
                     "by their keys.",
                 )
-            if theirs.partition.literal_prefix == begins and _shape(theirs) == _shape(shape):
+            if theirs.skeleton == shape.skeleton:
                 refuse(
                     "K4",
                     f"{entity.__name__} and {other.__name__} have the same key shape, {shape}: "
@@ -256,11 +255,3 @@ class Declarations:
 
     def __repr__(self) -> str:
         return f"Design({self.name!r})"
-
-
-def _shape(key: schema.KeyTemplates) -> tuple[str, ...]:
-    """The templates with their field names removed."""
-    templates = (key.partition,) if key.sort is None else (key.partition, key.sort)
-    return tuple(
-        "".join("{}" if hasattr(p, "field") else p.text for p in t.parts) for t in templates
-    )

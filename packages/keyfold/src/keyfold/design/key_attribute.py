@@ -100,8 +100,7 @@ def is_whole(fields: Mapping[str, FieldSpec], template: Template) -> bool:
 
 
 def check_type(fields: Mapping[str, FieldSpec], attribute: KeyAttribute) -> None:
-    template = attribute.template
-    slots = [part for part in template.parts if isinstance(part, Slot)]
+    template, slots = attribute.template, attribute.template.slots
     for slot in slots:
         kind, accepted = fields[slot.field].compared_kind, slot.format.kinds
         if accepted and kind not in accepted:

@@ -28,8 +28,8 @@ class KeyTemplates:
 
     @property
     def slots(self) -> Iterator[Slot]:
-        for template in (self.partition, self.sort):
-            yield from (p for p in (template.parts if template else ()) if isinstance(p, Slot))
+        yield from self.partition.slots
+        yield from self.sort.slots if self.sort else ()
 
     @property
     def skeleton(self) -> tuple[str, ...]:

@@ -61,9 +61,9 @@ def place_in_key(spec: EntitySpec, field: FieldSpec) -> FieldSpec:
 def _holder(spec: EntitySpec, name: str) -> tuple[Key[Any], KeyAttribute, Slot] | None:
     for key in (spec.key, *spec.placements.values()):
         for attribute in key.attributes:
-            for part in attribute.template.parts:
-                if isinstance(part, Slot) and part.field == name and part.format.exact:
-                    return key, attribute, part
+            for slot in attribute.template.slots:
+                if slot.field == name and slot.format.exact:
+                    return key, attribute, slot
     return None
 
 

@@ -82,7 +82,11 @@ class Template:
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
-        return tuple(part.field for part in self.parts if isinstance(part, Slot))
+        return tuple(slot.field for slot in self.slots)
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Slot))
 
     @cached_property
     def literal_prefix(self) -> str:
@@ -102,9 +106,8 @@ class Template:
     @cached_property
     def buckets(self) -> frozenset[str]:
         """The fields it only holds a bucket of: the month of a time, the shard of an id."""
-        slots = [part for part in self.parts if isinstance(part, Slot)]
-        exact = {slot.field for slot in slots if not slot.format.coarse}
-        return frozenset(slot.field for slot in slots) - exact
+        exact = {slot.field for slot in self.slots if not slot.format.coarse}
+        return frozenset(self.fields) - exact
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:

@@ -82,7 +82,9 @@ class OriginMaintainer(JobMaintainer):
         return frozenset({self.field})
 
     def job(self, old: Entity | None, new: Entity | None) -> Spread | None:
-        if new is None or (old is not None and _value(old, self.field) == _value(new, self.field)):
+        if new is None or (
+            old is not None and getattr(old, self.field) == getattr(new, self.field)
+        ):
             return None
         return Spread(self, new.ref())
 
@@ -118,12 +120,12 @@ class Spread:
         item = yield from raw(context, self.origin)
         if item is None:
             return None
-        self.value = _value(self.origin.entity.__spec__.decode(item), self.copied.field)
+        self.value = getattr(self.origin.entity.__spec__.decode(item), self.copied.field)
         return unchanged_check(self.origin, item, self.copied.fields)
 
     def step(self, context: Context, start: Place) -> Flow[JobStep]:
         found, more = yield from self.copied.related.page(context, self.origin, start)
-        stale = [one for one in found if _value(one, self.copied.copy) != self.value]
+        stale = [one for one in found if getattr(one, self.copied.copy) != self.value]
         updates = [self.copied.update(one.ref(), self.origin, self.value) for one in stale]
         return JobStep(updates, more)
 
@@ -211,15 +213,11 @@ class CopyMaintainer(KeptStructure, Reconciled):
         item = yield from raw(context, origin)
         if item is None:
             return
-        value = _value(origin.entity.__spec__.decode(item), self.field)
-        if _value(copy, self.copy) == value:
+        value = getattr(origin.entity.__spec__.decode(item), self.field)
+        if getattr(copy, self.copy) == value:
             return
         guard = unchanged_check(origin, item, frozenset({self.field}))
         yield from commit(context, [guard, self.origin.update(copy.ref(), origin, value)])
-
-
-def _value(item: Entity, field: str) -> Any:
-    return getattr(item, field)
 
 
 def _field_values(item: Entity, fields: frozenset[str]) -> dict[str, Any]:

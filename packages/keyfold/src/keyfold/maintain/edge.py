@@ -22,7 +22,6 @@ from keyfold.design.markers import StructureMarker
 from keyfold.design.query_merge import Merge, merge
 from keyfold.design.read import Each
 from keyfold.design.table import Table
-from keyfold.design.template import Slot
 from keyfold.errors import PlanError
 from keyfold.maintain.pointer import Pointer
 
@@ -159,7 +158,7 @@ def across_shards(key: OpenKey[E], /, *, shards: int | None = None, **values: An
     """
     partition = key.declared.templates.partition
     found = {n: s.shards for n, s in sharded_fields(key.entity).items() if n in partition.fields}
-    slots = (part for part in partition.parts if isinstance(part, Slot))
+    slots = partition.slots
     hashed = {slot.field: slot.format.shards for slot in slots if slot.format.shards is not None}
     found.update(hashed)
     if len(found) != 1:

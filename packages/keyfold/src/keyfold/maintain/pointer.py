@@ -17,7 +17,6 @@ from keyfold.design.follows import COPIES_AT_ONCE, Follows
 from keyfold.design.markers import From, Normalised
 from keyfold.design.recorder import declare
 from keyfold.design.table import Table
-from keyfold.design.template import Slot
 from keyfold.maintain.address import WireRef, digest, fetch, key_at, raw, ref_bytes
 from keyfold.maintain.copy_fact import CopyFact
 from keyfold.maintain.drift import UNKNOWN, Drift, differences
@@ -194,8 +193,8 @@ class PointerMaintainer(KeptStructure, Reconciled):
         formats = [
             slot.format
             for attribute in spec.key.attributes
-            for slot in attribute.template.parts
-            if isinstance(slot, Slot) and slot.field == self.target
+            for slot in attribute.template.slots
+            if slot.field == self.target
         ]
         listed = any(one.name == "" or (one.numeric and one.name.endswith("d")) for one in formats)
         return (

@@ -68,7 +68,7 @@ def _condition(attribute: KeyAttribute, asked: _Asked) -> Condition:
     if attribute.type != "S":
         return _value_condition(attribute, values, low, high, owner)
     if asked.beginning is not None and asked.ranged is not None and here:
-        slot = next(p for p in template.parts if isinstance(p, Slot) and p.field == asked.ranged)
+        slot = next(one for one in template.slots if one.field == asked.ranged)
         prefix = template.render_prefix(values, owner=owner)
         more = template.render_slot(slot, {slot.field: asked.beginning}, owner=owner)
         return "begins_with", ({"S": prefix + more},)

@@ -15,7 +15,6 @@ from statistics import fmean
 from keyfold.design.condition import fields_of
 from keyfold.design.follows import ITEMS_AT_ONCE
 from keyfold.design.schema import ConsumerSchema, Effect, EntitySchema, Follows, Schema
-from keyfold.design.template import Slot
 from keyfold.errors import KeyfoldError
 from keyfold.maintain.shards import TYPE_NAME
 from keyfold_engine.values.units import read_units, write_units
@@ -241,14 +240,7 @@ def changed_fields(schema: Schema, effect: Effect) -> set[str]:
         found = (names - fixed) | {"the rest"}
     found |= {name for name in (entity.version, "updated_at", "updatedAt") if name in names}
     found |= {a.field for a in entity.attributes if found & {*a.follows}}
-    slots = [
-        part
-        for _, key in placed
-        for template in (key.partition, key.sort)
-        if template is not None
-        for part in template.parts
-        if isinstance(part, Slot)
-    ]
+    slots = (slot for _, key in placed for slot in key.slots)
     return found | {slot.field for slot in slots if slot.path.partition(".")[0] in found}
 
 

@@ -48,8 +48,8 @@ def attributes(entity: EntitySchema) -> tuple[AttributeSchema, ...]:
     missing = {
         part.field: part
         for template in templates
-        for part in template.parts
-        if isinstance(part, Slot) and not part.path and part.field not in known
+        for part in template.slots
+        if not part.path and part.field not in known
     }
     more = [AttributeSchema(name, name, _guess_type(slot)) for name, slot in missing.items()]
     return (*more, *(one for one in entity.attributes if not one.follows))

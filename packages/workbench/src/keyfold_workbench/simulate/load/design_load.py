@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from keyfold.design.schema import EntitySchema, KeyTemplates, PatternSchema, Schema
-from keyfold.design.template import Slot
 from keyfold.prices import SECONDS_A_MONTH
 from keyfold_engine.limits import PARTITION_WRITE_UNITS
 from keyfold_workbench.cost import Bill, bill
@@ -207,7 +206,7 @@ class _Building:
         """Whether one key's items can be split, because their sort keys do not only rise."""
         if key.sort is None:
             return False
-        slots = [part for part in key.sort.parts if isinstance(part, Slot)]
+        slots = key.sort.slots
         return bool(slots) and not self.figures.facts.is_moment(entity, slots[0])
 
     def _contention(self, call: str, part: Part, rate: Rate) -> None:
