@@ -31,10 +31,6 @@ from keyfold_engine.limits import (
 from keyfold_engine.values import Item
 from keyfold_engine.values.size import item_size
 
-_NOT_FOUND = "Requested resource not found: Stream: {} not found"
-_NO_SHARD = "Requested resource not found: Shard: {} in Stream: {} not found"
-
-
 # Sequence numbers on the wire have at least 21 digits and sort as text.
 _SEQUENCE_OFFSET = 10**20
 _SEQUENCES = 2**63
@@ -83,7 +79,9 @@ class StreamDefinition:
         for number in range(self.shards):
             if self.shard_id(number) == shard_id:
                 return number
-        raise TableNotFound(_NO_SHARD.format(shard_id, self.arn))
+        raise TableNotFound(
+            f"Requested resource not found: Shard: {shard_id} in Stream: {self.arn} not found"
+        )
 
 
 def start(
@@ -136,7 +134,7 @@ def find(session: Session, arn: str) -> StreamDefinition:
     check_arn(arn)
     row = session.stream(arn)
     if row is None:
-        raise TableNotFound(_NOT_FOUND.format(arn))
+        raise TableNotFound(f"Requested resource not found: Stream: {arn} not found")
     return StreamDefinition(row[0], orjson.loads(row[1]))
 
 

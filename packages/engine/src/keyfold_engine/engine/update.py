@@ -13,7 +13,7 @@ from keyfold_engine.expressions.update import UpdatePlan
 from keyfold_engine.limits import ITEM_BYTES
 from keyfold_engine.values import Item
 from keyfold_engine.values.normal import NormalItem
-from keyfold_engine.values.size import attribute_size, text_size
+from keyfold_engine.values.size import growth
 
 _TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 
@@ -64,25 +64,10 @@ class ItemUpdate:
                 _check_keys(index, item)
         for further in self._table.further_indexes:
             further.check(item, self._roots)
-        size = before.size + self._growth(before, item)
+        size = before.size + growth(before, item, self._roots)
         if size > ITEM_BYTES:
             raise ValidationError(_TOO_LARGE)
         return NewItem(item, size)
-
-    def _growth(self, before: Item, after: Item) -> int:
-        """By how many bytes the touched attributes grow."""
-        growth = 0
-        for root in self._roots:
-            old, new = before.get(root), after.get(root)
-            if old is new:
-                continue
-            if old is None or new is None:
-                growth += text_size(root) if old is None else -text_size(root)
-            if new is not None:
-                growth += attribute_size(new)
-            if old is not None:
-                growth -= attribute_size(old)
-        return growth
 
 
 def _check_keys(index: IndexDefinition, item: Item) -> None:

@@ -32,7 +32,7 @@ from keyfold_engine.values import AttributeValue, Item, number
 from keyfold_engine.values.depth import levels
 from keyfold_engine.values.key_order import in_set_order
 from keyfold_engine.values.normal import NormalItem
-from keyfold_engine.values.size import attribute_size, text_size
+from keyfold_engine.values.size import growth
 
 _SETS = frozenset(("SS", "NS", "BS"))
 
@@ -109,23 +109,14 @@ class UpdatePlan:
 
         Raises, with the item unchanged, where `apply` would refuse.
         """
-        growth = 0
-        for path, new in [(path, make(item, values)) for path, make in self._steps]:
-            root = path.root
-            old = item.get(root)
-            if old is not None:
-                growth -= attribute_size(old)
-                if new is None:
-                    growth -= text_size(root)
-                    del item[root]
-                    continue
-            elif new is None:
-                continue
+        made = [(path.root, make(item, values)) for path, make in self._steps]
+        before = {root: item.get(root) for root, _ in made}
+        for root, value in made:
+            if value is None:
+                item.pop(root, None)
             else:
-                growth += text_size(root)
-            growth += attribute_size(new)
-            item[root] = new
-        return growth
+                item[root] = value
+        return growth(before, item, before)
 
     def _writes(self, item: Mapping[str, AttributeValue], values: Values) -> list[tuple[Path, Any]]:
         """The writes by path, or the error that DynamoDB reports first: types, paths, missing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from keyfold_engine.values import AttributeValue
@@ -32,6 +32,19 @@ def attribute_size(value: AttributeValue) -> int:
     """The size of one value in bytes, without its name."""
     [(kind, content)] = value.items()
     return _content_size(kind, content)
+
+
+def growth(before: Mapping[str, Any], after: Mapping[str, Any], names: Iterable[str]) -> int:
+    """By how many bytes these attributes of an item grow."""
+    total = 0
+    for name in names:
+        old, new = before.get(name), after.get(name)
+        if old is not new:
+            if new is not None:
+                total += text_size(name) + attribute_size(new)
+            if old is not None:
+                total -= text_size(name) + attribute_size(old)
+    return total
 
 
 def _content_size(kind: str, content: Any) -> int:

@@ -99,9 +99,9 @@ def _done(
     if isinstance(statement, ExistsStatement):
         raise ValidationError("EXISTS is only supported in ExecuteTransaction")
     if not isinstance(statement, Select):
-        prepared, plan = carry_out(database, statement, wish)
+        prepared = carry_out(database, statement, wish)
         ledger.add(prepared.capacity())
-        items = returned(statement, prepared, plan)
+        items = returned(statement, prepared)
         return {"Item": items[0]} if items else {}
     consistent = bool(wish.get("ConsistentRead"))
     with database.read() as session:

@@ -138,9 +138,7 @@ def _write_all(
 
     def part(statement: Statement, wish: dict[str, Any]) -> Part:
         returns_item = wish.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
-        return lambda session: (
-            planned(database, session, statement, returns_item=returns_item).write
-        )
+        return lambda session: planned(database, session, statement, returns_item=returns_item)
 
     parts = [part(statement, wish) for statement, wish in zip(statements, wishes, strict=True)]
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
 from keyfold_engine.engine import write
 from keyfold_engine.engine.database import Database
 from keyfold_engine.engine.keys import place_of_item, place_of_key
 from keyfold_engine.engine.storage import Session
-from keyfold_engine.engine.tables import IndexDefinition, TableDefinition
+from keyfold_engine.engine.tables import IndexDefinition
 from keyfold_engine.engine.update import ItemUpdate
 from keyfold_engine.engine.write import ItemWrite, NewItem
 from keyfold_engine.errors import DuplicateItem, ValidationError
@@ -48,61 +45,35 @@ def item_of(database: Database, session: Session, statement: Statement) -> tuple
     return table.id, place_of_key(table, check_item(key))
 
 
-@dataclass(slots=True)
-class StatementWrite:
-    """The write of a statement; `update` is set for an UPDATE."""
-
-    write: ItemWrite
-    update: ItemUpdate | None = None
-
-
 def planned(
     database: Database, session: Session, statement: Statement, *, returns_item: bool = False
-) -> StatementWrite:
+) -> ItemWrite:
     """The write of a statement other than a SELECT."""
     table = database.catalog.get(session, statement.table)
-    match statement:
-        case Insert(_, item):
-            new = NewItem.put(check_item(item))
-            return StatementWrite(ItemWrite(table, place_of_item(table, new.item), _insertion(new)))
-        case UpdateStatement(_, update, where):
-            operand_check.check_overlap(
-                [action.path for action in update.actions], "UpdateExpression"
-            )
-            key, rest = full_key(where, table.schema)
-            change = ItemUpdate(table, check_item(key), UpdatePlan(update), {})
-            # An UPDATE never creates an item.
-            there = Function("attribute_exists", (Path(table.schema.partition[:1]),))
-            test = _test((there, *conjuncts(rest)))
-            return StatementWrite(_write(table, key, change, test, returns_item), change)
-        case Removal(_, where):
-            key, rest = full_key(where, table.schema)
-            # Deleting a missing item does nothing, whatever its other conditions.
-            gone = Function("attribute_not_exists", (Path(table.schema.partition[:1]),))
-            told = None if rest is None else evaluate.compile_condition(Or((gone, rest)))
-            return StatementWrite(_write(table, key, write.deletion, told, returns_item))
-        case ExistsStatement(Select(_, _, _, where)):
-            key, rest = full_key(where, table.schema)
-            there = Function("attribute_exists", (Path(table.schema.partition[:1]),))
-            test = _test((there, *conjuncts(rest)))
-            return StatementWrite(_write(table, key, None, test, returns_item))
-        case Select():
-            raise TypeError("a SELECT writes nothing")
-
-
-def _test(terms: Iterable[Condition]) -> evaluate.Test:
-    return evaluate.compile_condition(And(tuple(terms)))
-
-
-def _write(
-    table: TableDefinition,
-    key: Item,
-    change: write.Change | None,
-    condition: evaluate.Test | None,
-    returns_item: bool,
-) -> ItemWrite:
+    if isinstance(statement, Insert):
+        new = NewItem.put(check_item(statement.item))
+        return ItemWrite(table, place_of_item(table, new.item), _insertion(new))
+    if isinstance(statement, Select):
+        raise TypeError("a SELECT writes nothing")
+    if isinstance(statement, UpdateStatement):
+        paths = [action.path for action in statement.update.actions]
+        operand_check.check_overlap(paths, "UpdateExpression")
+    where = statement.select.where if isinstance(statement, ExistsStatement) else statement.where
+    key, rest = full_key(where, table.schema)
+    partition = (Path(table.schema.partition[:1]),)
+    change: write.Change | None = None
+    # An UPDATE never creates an item.
+    condition: Condition | None = And((Function("attribute_exists", partition), *conjuncts(rest)))
+    if isinstance(statement, UpdateStatement):
+        change = ItemUpdate(table, check_item(key), UpdatePlan(statement.update), {})
+    elif isinstance(statement, Removal):
+        change = write.deletion
+        # Deleting a missing item does nothing, whatever its other conditions.
+        gone = Function("attribute_not_exists", partition)
+        condition = None if rest is None else Or((gone, rest))
+    test = None if condition is None else evaluate.compile_condition(condition)
     return ItemWrite(
-        table, place_of_key(table, key), change, condition=condition, returns_item=returns_item
+        table, place_of_key(table, key), change, condition=test, returns_item=returns_item
     )
 
 
