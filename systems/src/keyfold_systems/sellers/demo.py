@@ -113,12 +113,17 @@ def _profile(
     may = [c for c in catalogs if c.is_public_str == "true" or c.owner_account_id == owner]
     for year, days in enumerate((400, 35), start=1):
         opened = now - timedelta(days=days, minutes=dice.randrange(300))
-        found += _season(profile, year, opened, dice.choice(may), dice)
+        found += _season(profile, year, opened, now, dice.choice(may), dice)
     return found
 
 
 def _season(
-    profile: Profile, year: int, opened: datetime, catalog: Catalog, dice: random.Random
+    profile: Profile,
+    year: int,
+    opened: datetime,
+    now: datetime,
+    catalog: Catalog,
+    dice: random.Random,
 ) -> list[Entity]:
     season = Season(
         profile_id=profile.profile_id,
@@ -130,8 +135,10 @@ def _season(
         created_at=opened,
     )
     found: list[Entity] = [season]
-    for number in range(dice.randrange(20, 60)):
-        moment = opened + timedelta(hours=13 * number + 1, minutes=dice.randrange(30))
+    count = dice.randrange(20, 60)
+    pause = min(timedelta(days=60), now - opened) / count
+    for number in range(count):
+        moment = opened + number * pause + timedelta(minutes=dice.randrange(1, 31))
         lines = [
             LineItem(
                 product_id=product.product_id,
