@@ -7,7 +7,6 @@ record, and everything else that the record triggers is left to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from typing import Final
 
 from keyfold.design.table import Table
 from keyfold.errors import TrimmedData, Unavailable
@@ -18,10 +17,9 @@ from keyfold.streams import lease as leasing
 from keyfold.streams import support_table
 from keyfold.streams.effect import Effects, ReactionContext
 from keyfold.streams.lease import Group
+from keyfold.streams.policy import retry_transient
 from keyfold.streams.record_batch import process
 from keyfold.streams.shard import Shard, ShardRecords, WireRecord, shards
-
-_TRIES: Final = 5
 
 
 def adding(db: Db, labels: Container[str]) -> Callable[[], None] | None:
@@ -34,7 +32,12 @@ def adding(db: Db, labels: Container[str]) -> Callable[[], None] | None:
         return None
     effects.maintained, effects.processed = [], []
     run = ReactionContext(db.context, db)
-    return lambda: db.run(_add(db.context, run, effects), "streams")
+
+    def add() -> None:
+        adding_all = retry_transient(run.policy, lambda: _add(db.context, run, effects))
+        db.run(adding_all, "streams")
+
+    return add
 
 
 def _add(context: Context, run: ReactionContext, effects: Effects) -> Flow[None]:
@@ -68,11 +71,9 @@ def _add_all(
     run: ReactionContext, effects: Effects, table: Table, records: Sequence[WireRecord]
 ) -> Flow[None]:
     """Amounts that others keep from being added would be taken for drift, and added twice."""
-    for _ in range(_TRIES):
-        outcome = yield from process(run, effects, table, records)
-        if not outcome.unresolved:
-            return
-    raise Unavailable(
-        f"the amounts of {len(outcome.unresolved)} records of {table.name} cannot be added: the "
-        "backend refuses them. Try again"
-    )
+    outcome = yield from process(run, effects, table, records)
+    if outcome.unresolved:
+        raise Unavailable(
+            f"the amounts of {len(outcome.unresolved)} records of {table.name} cannot be added: "
+            "the backend refuses them. Try again"
+        )

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import pytest
 
 from keyfold import Counter, Db, Design, Entity, Id, Key
+from keyfold.errors import Throttled
 from keyfold.maintain import verify
 from keyfold.migrations import Backend, Migration, Migrator, add, move, recount, remove
 from keyfold.streams import Consumer
+from keyfold.streams.pending_numbers import adding
 from keyfold_engine.clients import Client, connect
 from keyfold_engine.clock import ManualClock
 from keyfold_engine.limits import STREAM_RETENTION_SECONDS
 
-from .shelves import Rekeyed
+from .shelves import Lent, Rekeyed
 
 old = Design("shop")
 old_table = old.table("OldShop", stream="NEW_AND_OLD_IMAGES")
@@ -300,3 +303,29 @@ def test_a_number_is_right_although_its_stream_has_dropped_what_no_consumer_read
     shop.before.create(shop.old.item(item_id="kept", shelf="a"))
     shop.migrator().apply("hold")
     assert shop.after().get(shop.new.shelf.key(shelf="a")).items == 12
+
+
+class Busy(Lent):
+    """A client of a backend that refuses the first reads of a stream."""
+
+    def __init__(self, client: Client) -> None:
+        super().__init__(client)
+        self.refused = ["GetRecords", "DescribeStream"]
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        if self.refused[-1:] == [operation]:
+            self.refused.pop()
+            raise Throttled("Rate exceeded")
+        return super().call(operation, request)
+
+
+def test_amounts_are_added_although_the_backend_refuses_requests_for_a_while() -> None:
+    shop = Rekeyed(sync="stream")
+    backend = Busy(shop.client)
+    add_amounts = adding(
+        shop.old.design.open(backend, create_tables=False), ["counter Shelf.items"]
+    )
+    assert add_amounts is not None
+    add_amounts()
+    assert backend.refused == []
+    assert shop.before.get(shop.old.shelf.key(shelf="a")).items == 10
