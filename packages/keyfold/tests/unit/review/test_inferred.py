@@ -243,6 +243,19 @@ operations:
   saw: {does: ["update Alert (seen) guarded"]}
 """
 
+LINKED = """
+design: d
+tables: {t: {key: [PK, SK], indexes: {By: {key: [BPK, BSK]}}}}
+entities:
+  Device: {key: {PK: D#<deviceId>, SK: D}, attributes: {deviceId: id, name: string}}
+  Placed:
+    key: {PK: R#<roomId>, SK: D#<deviceId>}
+    indexes: {By: {BPK: <roomId>, BSK: <deviceId>}}
+    attributes: {roomId: id, deviceId: id -> Device, name: string}
+patterns:
+  Placed: {query: Placed, index: By, where: BPK = <roomId>, limit: 9}
+"""
+
 SEARCHES = """
 design: d
 entities:
@@ -287,6 +300,16 @@ KINDS = {
     ),
     "a log without a time in its key": Kind(
         "W8", "question", ALERTS.replace("AlertLog:", "AuditLog:"), "AuditLog:", "Audience:"
+    ),
+    "a name beside both ends of a link": Kind(
+        "W4", "question", LINKED, "deviceId: id -> Device, name: string", "deviceId: id -> Device"
+    ),
+    "an index by the table's own fields": Kind(
+        "X11",
+        "note",
+        LINKED,
+        "{BPK: <roomId>, BSK: <deviceId>}",
+        "{BPK: <deviceId>, BSK: <roomId>}",
     ),
     "a text that is looked for in all items": Kind(
         "Q14", "question", SEARCHES, "name: string}}", "name: string}, per_partition: 50}"

@@ -163,7 +163,11 @@ def same_partition_as_base(
     entity: EntitySchema,
     placement: Placement,
     index: Index | None,
-) -> bool:
+) -> Found | None:
     if entity.key is None or index is None or index.local:
-        return False
-    return placement.key.partition == entity.key.partition
+        return None
+    own, listed = entity.key, placement.key
+    again = own.partition.fields and listed.partition.fields == own.partition.fields
+    if again and listed.fields == own.fields and not placement.is_partial:
+        return hit("same")
+    return hit("order") if listed.partition == own.partition else None

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from keyfold.design.schema import AttributeSchema, EntitySchema, OperationSchema
 from keyfold.review.check.domains import DELETES, ENTITIES
 from keyfold.review.check.field_facts import field_facts, means, mentions, words_of
-from keyfold.review.check.reach import Reach
+from keyfold.review.check.reach import Reach, is_own_id
 from keyfold.review.check.rule import Found, hit, rule
 
 
@@ -104,7 +104,9 @@ def _copies(facts: Reach, entity: EntitySchema) -> Iterator[tuple[EntitySchema, 
         if _is_mirror(entity, other):
             yield other, tuple(shared)
         elif _points_to(facts, entity, other):
-            own = tuple(f for f in shared if not _OWN.fullmatch(f) and not _in_key(other, f))
+            link = other.key is not None and {*other.key.fields} <= {*_linked(facts, entity)}
+            mine = (f for f in shared if not _OWN.fullmatch(f) or (link and f in ("name", "title")))
+            own = tuple(f for f in mine if not _in_key(other, f))
             yield other, own
 
 
@@ -122,6 +124,13 @@ def _named_copies(facts: Reach, entity: EntitySchema) -> dict[str, list[str]]:
                 if held and facts.changes(source, origin) and not _is_updated(facts, entity, held):
                     found.setdefault(source.name, []).append(held)
     return found
+
+
+def _linked(facts: Reach, entity: EntitySchema) -> tuple[str, ...]:
+    """The fields of a key that is only made of others' ids: such items link them."""
+    fields = entity.key.fields if entity.key else ()
+    whole = len(fields) > 1 and not any(is_own_id(entity, field) for field in fields)
+    return fields if whole and all(facts.is_identifier(entity, f) for f in fields) else ()
 
 
 def _in_key(entity: EntitySchema, field: str) -> bool:
