@@ -87,8 +87,6 @@ class PlanSteps:
                 yield from _switched(
                     "disable stream", old.stream, "enable stream", new.stream, new.name
                 )
-            case "counter added", _, _:
-                yield {"recount": change.detail}
             case _, _, Follows():
                 yield from self._restore_steps(change, new)
             case _, Follows(), _:
@@ -146,7 +144,7 @@ class PlanSteps:
             yield self._conversion_step(change, new)
         elif change.kind == "attribute added" and isinstance(new, EntitySchema):
             attribute = next(a for a in new.attributes if a.name == change.detail)
-            if attribute.optional or self._is_counted(change):
+            if attribute.optional or self._is_counted(new, attribute):
                 return
             if stays(old, new):
                 yield self._fill_step(old, new, attribute)
@@ -160,14 +158,11 @@ class PlanSteps:
         copies = (each for each in self.after.follows if each.fact == "copy")
         return any(each.target == entity and self._is_moved(each.source) for each in copies)
 
-    def _is_counted(self, change: SchemaChange) -> bool:
+    def _is_counted(self, entity: EntitySchema, attribute: AttributeSchema) -> bool:
         """Whether a new structure writes it."""
-        label = f"{change.subject}.{change.detail}"
-        added = [c.new for c in self.changes if c.kind == "structure added"]
+        added = (c.new for c in self.changes if c.kind == "structure added")
         kept = (each for each in added if isinstance(each, Follows))
-        return any(
-            each.target == change.subject and change.detail in each.writes for each in kept
-        ) or any(c.kind == "counter added" and c.detail == label for c in self.changes)
+        return any(each.target == entity.name and attribute.field in each.writes for each in kept)
 
     def _fill_step(self, old: object, entity: EntitySchema, attribute: AttributeSchema) -> Step:
         question = f"what do existing items get as {attribute.name}?"

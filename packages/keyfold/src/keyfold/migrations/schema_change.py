@@ -34,7 +34,6 @@ ChangeKind = Literal[
     "index keys changed",
     "unique added",
     "pointer added",
-    "counter added",
     "structure added",
     "structure changed",
     "structure removed",
@@ -46,7 +45,6 @@ MOVES: tuple[ChangeKind, ...] = ("entity moved", "entity re-keyed")
 _OF_STRUCTURES: tuple[ChangeKind, ...] = (
     "unique added",
     "pointer added",
-    "counter added",
     "structure added",
     "structure changed",
     "structure removed",

@@ -27,7 +27,7 @@ def diff_structures(
         elif new.fact == "amount" and restated(new) and new.source in moved:
             name = new.name.removeprefix("counter ")
             words = f"{name} is counted again, because {new.source} moves"
-            yield SchemaChange("counter added", new.target, words, detail=name)
+            yield SchemaChange("structure changed", new.target, words, old, new, new.name)
     for old in known.values():
         if old.fact not in ("need", "job") and (not old.target or old.target in after.by_entity):
             words = f"{old.name} is no longer maintained"
@@ -38,7 +38,8 @@ def _find_additions(before: Schema, after: Schema, new: Follows) -> Iterator[Sch
     old_entity, new_entity = before.by_entity.get(new.source), after.by_entity.get(new.source)
     if new.fact == "amount" and restated(new):
         name = new.name.removeprefix("counter ")
-        yield SchemaChange("counter added", new.target, f"{name} counts {new.source}", detail=name)
+        words = f"{name} counts {new.source}"
+        yield SchemaChange("structure added", new.target, words, None, new, new.name)
     elif new.fact == "claim" and old_entity is not None:
         words = f"{' + '.join(new.writes)} of {new.source} becomes unique"
         yield SchemaChange("unique added", new.source, words, old_entity, new_entity)

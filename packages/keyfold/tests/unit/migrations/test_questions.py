@@ -53,7 +53,7 @@ class Club:
 
     def design(self, text: str) -> Design:
         namespace: dict[str, Any] = {"__name__": "club"}
-        exec(compile(text, "club.py", "exec"), namespace)
+        exec(compile(text, "club.py", "exec", dont_inherit=True), namespace)
         made: Design = namespace["design"]
         return made
 
@@ -109,6 +109,21 @@ def test_a_class_under_another_name_is_asked_for_with_the_way_that_changes_nothi
         load(plan)
     kept = renamed.replace("table=table)", 'table=table, type_name="User")')
     assert "undecided" not in club.plan(USER, kept).read_text()
+
+
+def test_a_number_that_is_counted_is_not_asked_for(club: Club) -> None:
+    counting = USER.replace(
+        "class User", "from typing import Annotated\nfrom keyfold import Counter\n\n\nclass User", 1
+    )
+    visit = """
+class Visit(Entity, table=table):
+    user_id: str
+    visit_id: str
+    key = Key("USER#{user_id}", "VISIT#{visit_id}")
+"""
+    counted = '    visit_count: Annotated[int, Counter("Visit")] = 0\n    key = Key'
+    plan = club.plan(USER + visit, counting.replace("    key = Key", counted, 1) + visit)
+    assert read(plan)["steps"] == [{"recount": "User.visit_count"}]
 
 
 def test_another_type_name_is_refused_with_the_safe_way(club: Club) -> None:
