@@ -41,6 +41,10 @@ from keyfold_workbench.studio.view import NotWritable, PageMissing, PageView
 log = logging.getLogger("keyfold_workbench.studio")
 Page = Callable[[PageView], Html | Response]
 FORM_BYTES: Final = 2_000_000
+TOKEN_WORDS: Final = (
+    "Open the address that keyfold printed in the terminal, or give the token at its end, behind "
+    "?token=."
+)
 
 
 def create_studio(
@@ -226,33 +230,18 @@ def _refusal(request: Request, says: str, title: str = "Refused") -> Html:
 
 def _closed(request: Request, *, password: bool, wrong: bool = False) -> Html:
     base = _base(request)
-    if not password:
-        says = (
-            "Open the address that keyfold printed in the terminal, or give the token at its end, "
-            "behind ?token=."
-        )
-        token = el(
-            "form.panel.pad.stack.tight",
-            el("label", "Token", for_="token"),
-            el("input.mono", type="text", id="token", name="token", autocomplete="off"),
-            el("p.err", "This is not the token of this studio.") if wrong else None,
-            el("button.btn.main", "Sign in", type="submit"),
-            action=f"{base}/",
-            method="get",
-        )
-        return layout.document(base, "Sign in", text(head("Sign in", says), token))
+    name, way = ("password", f"{base}/sign-in") if password else ("token", f"{base}/")
+    says = "This studio needs a password." if password else TOKEN_WORDS
     box = el(
         "form.panel.pad.stack.tight",
-        el("label", "Password", for_="password"),
-        el("input", type="password", id="password", name="password", autofocus=True),
-        el("p.err", "Wrong password.") if wrong else None,
+        el("label", name.capitalize(), for_=name),
+        el("input", type=name if password else "text", id=name, name=name, autocomplete="off"),
+        el("p.err", f"This is not the {name} of this studio.") if wrong else None,
         el("button.btn.main", "Sign in", type="submit"),
-        action=f"{base}/sign-in",
-        method="post",
+        action=way,
+        method="post" if password else "get",
     )
-    return layout.document(
-        base, "Sign in", text(head("Sign in", "This studio needs a password."), box)
-    )
+    return layout.document(base, "Sign in", text(head("Sign in", says), box))
 
 
 def _missing_tables(view: PageView) -> str:

@@ -58,20 +58,14 @@ def home(view: PageView) -> Html:
         "Systems",
         body,
         crumbs=[("All systems", None)],
-        hits=layout.hits([hit for one in systems for hit in _hits(view, one)]),
+        known=[hit for one in systems for hit in _hits(view, one)],
     )
 
 
-def _hits(view: PageView, system: StudioSystem) -> Iterator[tuple[str, Child, str]]:
+def _hits(view: PageView, system: StudioSystem) -> Iterator[layout.Hit]:
     """What the search finds from here: a system, its patterns and its entities."""
-
-    at = view.of(system).at
-
-    yield at("map"), system.title, "system"
-    for pattern in system.schema.access_patterns:
-        yield at("patterns", pattern.name), pattern.name, f"pattern of {system.title}"
-    for entity in system.schema.entities:
-        yield at("data", entity=entity.name), entity.name, f"entity of {system.title}"
+    yield view.of(system).at("map"), system.title, "system"
+    yield from layout.known_hits(view.base, system, f" of {system.title}")
 
 
 def _access(systems: list[StudioSystem]) -> list[Html]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -15,8 +15,9 @@ from keyfold_workbench.studio.markup import Child, Html, el
 from keyfold_workbench.studio.parts import empty, panel
 
 SPAN: Final = 300.0
-"""Seconds shown, and how long sampling continues after the last view."""
-EVERY: Final = 1.0
+"""Seconds shown."""
+EVERY: Final = 0.9
+"""Seconds between samples; an open page asks each second."""
 SAMPLED: Final = 1.5 * EVERY
 """The maximum age of the last sample, while a page is open."""
 GAP: Final = 4 * EVERY
@@ -34,42 +35,22 @@ class LagSample:
 
 
 class LagSamples:
-    """The lag of the last minutes, sampled while a page is open."""
+    """The lag of the last minutes, sampled by the page that is open."""
 
     def __init__(self, measure: Callable[[], float | None]) -> None:
         self._measure = measure
         self._kept: deque[LagSample] = deque(maxlen=int(SPAN / EVERY) + 1)
-        self._looked = 0.0
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._taken = float("-inf")
 
     def look(self) -> list[LagSample]:
-        """The samples so far; sampling continues."""
-        with self._lock:
-            self._looked = time.monotonic()
-            if self._thread is None:
-                self._take()
-                self._thread = threading.Thread(target=self._run, name="lag", daemon=True)
-                self._thread.start()
+        """The samples so far, with one of now; an unreachable backend leaves a gap."""
+        now = time.monotonic()
+        if now - self._taken >= EVERY:
+            self._taken = now
+            with suppress(KeyfoldError, OSError):
+                if (seconds := self._measure()) is not None:
+                    self._kept.append(LagSample(time.time(), seconds))
         return [one for one in [*self._kept] if one.at > time.time() - SPAN]
-
-    def _run(self) -> None:
-        while True:
-            time.sleep(EVERY)
-            with self._lock:
-                if time.monotonic() - self._looked > SPAN:
-                    self._thread = None
-                    return
-            self._take()
-
-    def _take(self) -> None:
-        """One sample; an unreachable backend leaves a gap."""
-        try:
-            seconds = self._measure()
-        except (KeyfoldError, OSError):
-            return
-        if seconds is not None:
-            self._kept.append(LagSample(time.time(), seconds))
 
 
 def lag_panel(title: str, samples: Sequence[LagSample]) -> Html:

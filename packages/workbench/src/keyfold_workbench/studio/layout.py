@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import quote, urlencode
 
 from keyfold.maintain import Drift
@@ -43,6 +43,9 @@ KEYS = (
     (("Esc",), "Close"),
 )
 
+Hit = tuple[str, Child, str]
+"""A result of the search: where it leads, its words and its kind."""
+
 
 def href(base: str, *path: str, **query: str | int | None) -> str:
     """An address of the studio with a query."""
@@ -59,9 +62,9 @@ def document(
     crumbs: Sequence[tuple[Child, str | None]] = (),
     system: StudioSystem | None = None,
     current: str = "",
-    hits: Child = None,
+    known: Iterable[Hit] = (),
 ) -> Html:
-    """A whole page."""
+    """A whole page; `known` is what the search finds besides."""
     main = el("main", body, id="main", tabindex="-1")
     inner = (
         el("div.app.plain", main)
@@ -85,7 +88,7 @@ def document(
             el("a.skip", "Skip to content", href="#main"),
             _top(base, crumbs, system),
             inner,
-            _find(base, system, hits),
+            _find(base, system, known),
             _help(),
         ),
         lang="en",
@@ -204,17 +207,22 @@ def _entity(base: str, system: StudioSystem, name: str, number: str) -> Html:
     return el("li", shown)
 
 
-def _find(base: str, system: StudioSystem | None, hits: Child) -> Html:
-    known: list[Child] = [_hit(f"{base}/", "All systems", "page")]
+def known_hits(base: str, system: StudioSystem, of: str = "") -> Iterator[Hit]:
+    """The access patterns and entities of a system."""
+    for pattern in system.schema.access_patterns:
+        where = href(base, "s", system.slug, "patterns", pattern.name)
+        yield where, pattern.name, f"pattern{of}"
+    for entity in system.schema.entities:
+        where = href(base, "s", system.slug, "data", entity=entity.name)
+        yield where, entity.name, f"entity{of}"
+
+
+def _find(base: str, system: StudioSystem | None, more: Iterable[Hit]) -> Html:
+    known: list[Hit] = [(f"{base}/", "All systems", "page"), *more]
     if system is not None:
         for page, words, _ in _pages(system):
-            known.append(_hit(href(base, "s", system.slug, page), words, "page"))
-        for pattern in system.schema.access_patterns:
-            where = href(base, "s", system.slug, "patterns", pattern.name)
-            known.append(_hit(where, pattern.name, "pattern"))
-        for entity in system.schema.entities:
-            where = href(base, "s", system.slug, "data", entity=entity.name)
-            known.append(_hit(where, entity.name, "entity"))
+            known.append((href(base, "s", system.slug, page), words, "page"))
+        known += known_hits(base, system)
     return el(
         "dialog",
         el(
@@ -226,7 +234,7 @@ def _find(base: str, system: StudioSystem | None, hits: Child) -> Html:
             spellcheck="false",
         ),
         el("div.hits.live"),
-        el("div.hits", known, hits),
+        el("div.hits", hits(known)),
         el(
             "p.empty",
             el("b", "Nothing found"),
@@ -239,13 +247,9 @@ def _find(base: str, system: StudioSystem | None, hits: Child) -> Html:
     )
 
 
-def _hit(where: str, words: Child, kind: str) -> Html:
-    return link(where, el("span", words), el("small", kind))
-
-
-def hits(found: Sequence[tuple[str, Child, str]]) -> Html:
+def hits(found: Iterable[Hit]) -> Html:
     """Search results, as the dialog shows them."""
-    return text(*(_hit(where, words, kind) for where, words, kind in found))
+    return text(link(where, el("span", words), el("small", kind)) for where, words, kind in found)
 
 
 def _help() -> Html:

@@ -17,7 +17,7 @@ from keyfold_workbench.studio.collection import (
 )
 from keyfold_workbench.studio.data import partition_key
 from keyfold_workbench.studio.items import KnownItem, key_texts
-from keyfold_workbench.studio.markup import Child, el, text
+from keyfold_workbench.studio.markup import el, text
 from keyfold_workbench.studio.notation import count
 from keyfold_workbench.studio.parts import head
 from keyfold_workbench.studio.system import StudioSystem
@@ -48,7 +48,7 @@ def find(view: PageView) -> Response:
 def find_everywhere(view: PageView) -> Response:
     """The results of all systems, for the search of the start page."""
     asked = view.query.get("q", "").strip()
-    found: list[tuple[str, Child, str]] = []
+    found: list[layout.Hit] = []
     for system in view.systems.values():
         with suppress(KeyfoldError):  # What one backend cannot answer, others may.
             here = _matches(view.of(system), asked) if asked else []
@@ -56,7 +56,7 @@ def find_everywhere(view: PageView) -> Response:
     return HTMLResponse(layout.hits(found[:MOST]))
 
 
-def _whole_tables(view: PageView, asked: str) -> Iterator[tuple[str, Child, str]]:
+def _whole_tables(view: PageView, asked: str) -> Iterator[layout.Hit]:
     """The way to what only a whole table would show, with what that takes."""
     for table, seen in view.system.survey.tables().items():
         if seen.complete or seen.missing:
@@ -74,10 +74,10 @@ def _says(item: KnownItem, words: str) -> bool:
     return words in item.title.lower() or own.lower().startswith(words)
 
 
-def _matches(view: PageView, asked: str) -> list[tuple[str, Child, str]]:
+def _matches(view: PageView, asked: str) -> list[layout.Hit]:
     """Partitions with this key, items with this id, and examples that say the words."""
     system = view.system
-    found: dict[str, tuple[str, Child, str]] = {}
+    found: dict[str, layout.Hit] = {}
     opened: set[tuple[str, str, str]] = set()
     for table in system.schema.tables:
         if table.partition_type == "S":

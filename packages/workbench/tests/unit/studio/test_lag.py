@@ -23,7 +23,7 @@ def lines(samples: Sequence[LagSample]) -> list[str]:
     return re.findall(r'd="([^"]*)" class="line"', lag_panel("Behind", samples))
 
 
-def test_the_first_look_measures_and_later_ones_see_what_was_measured_meanwhile(
+def test_each_look_measures_and_sees_what_was_measured_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(lag, "EVERY", 0.01)
