@@ -12,7 +12,6 @@ from keyfold.errors import (
     TransportError,
 )
 from keyfold_workbench.studio.collection import find_item
-from keyfold_workbench.studio.conflict import conflict_panel
 from keyfold_workbench.studio.draft import (
     ItemDraft,
     class_of,
@@ -27,7 +26,14 @@ from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import plural, unit_words
 from keyfold_workbench.studio.outline import WriteOutline, outline, send
 from keyfold_workbench.studio.parts import banner, fields, head, link, panel
-from keyfold_workbench.studio.plan import CONFLICTS, later_panel, no_plan, plan_of, step_row
+from keyfold_workbench.studio.plan import (
+    CONFLICTS,
+    conflict_panel,
+    later_panel,
+    no_plan,
+    plan_of,
+    step_row,
+)
 from keyfold_workbench.studio.shape import EACH, boxes
 from keyfold_workbench.studio.view import PageMissing, PageView
 from keyfold_workbench.studio.widget import field_widget
@@ -73,7 +79,7 @@ def plan(view: PageView) -> Html:
     """The plan for the form's input; nothing is sent."""
     view.require_write()
     draft = draft_of_form(view)
-    return _page(view, draft, planned=True)
+    return _page(view, draft, plan_of(view, draft))
 
 
 def send_plan(view: PageView) -> Html:
@@ -82,16 +88,16 @@ def send_plan(view: PageView) -> Html:
     draft = draft_of_form(view)
     intents = draft.intents()
     if not intents:
-        return _page(view, draft, planned=True)
+        return _page(view, draft, plan_of(view, draft))
     try:
         made = outline(view.system, intents, _planned_at(view))
         if made.planned.digest != view.form.get("digest"):
-            return _page(view, draft, planned=True, note="The plan changed since you saw it.")
+            return _page(view, draft, plan_of(view, draft, "The plan changed since you saw it."))
         sent = send(view.system, made)
     except TransportError:
         raise
     except CONFLICTS as problem:
-        return _page(view, draft, conflict=str(problem))
+        return _page(view, draft, conflict_panel(view, draft, str(problem)))
     except KeyfoldError as problem:
         draft.problems[""] = str(problem)
         return _page(view, draft)
@@ -109,21 +115,9 @@ def _planned_at(view: PageView) -> float | None:
     return at if 0 <= time.time() - at <= PLAN_SECONDS else None
 
 
-def _page(
-    view: PageView,
-    draft: ItemDraft,
-    *,
-    planned: bool = False,
-    conflict: str = "",
-    note: str = "",
-) -> Html:
+def _page(view: PageView, draft: ItemDraft, planned: Child = None) -> Html:
     name = draft.entity.__name__
     word = {"create": "New", "update": "Edit", "delete": "Delete"}[draft.verb]
-    shown_plan: Child = no_plan()
-    if planned:
-        shown_plan = plan_of(view, draft, note)
-    elif conflict:
-        shown_plan = conflict_panel(view, draft, conflict)
     made = [
         replace(one, offered=offers(view.system, one.name))
         if _is_reference(draft.entity, one)
@@ -139,7 +133,11 @@ def _page(
     body = [
         head(title, says, link(back, "Discard", class_="btn quiet")),
         None if view.system.writable else banner("warn", "Read-only: start with --write to send."),
-        el("div.cols.wide-right", _form(view, draft, made), el("div.stack", shown_plan, id="plan")),
+        el(
+            "div.cols.wide-right",
+            _form(view, draft, made),
+            el("div.stack", planned or no_plan(), id="plan"),
+        ),
     ]
     return view.page(
         f"{word} {name}",

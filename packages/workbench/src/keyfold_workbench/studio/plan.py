@@ -11,13 +11,16 @@ from keyfold.errors import (
     ValueRefused,
     VersionConflict,
 )
-from keyfold_workbench.studio.conflict import conflict_panel
-from keyfold_workbench.studio.draft import ItemDraft, kept_fields
+from keyfold_workbench.studio.collection import find_item
+from keyfold_workbench.studio.draft import ItemDraft, kept_fields, of_item
+from keyfold_workbench.studio.entry import value_words
 from keyfold_workbench.studio.markup import Child, Html, el, text
 from keyfold_workbench.studio.notation import unit_words, units
 from keyfold_workbench.studio.outline import OutlineStep, WriteOutline, outline
-from keyfold_workbench.studio.parts import banner, code, diff, panel, state, stats
+from keyfold_workbench.studio.parts import banner, code, diff, empty, grid, panel, state, stats
+from keyfold_workbench.studio.relatives import read_entity
 from keyfold_workbench.studio.request_text import wire_text
+from keyfold_workbench.studio.shape import is_given
 from keyfold_workbench.studio.view import PageView
 
 CONFLICTS = (VersionConflict, ConditionFailed, NotFound, AlreadyExists)
@@ -30,12 +33,12 @@ def no_plan() -> Html:
     )
     return panel(
         "What will be written",
-        el("p.empty", el("b", "No plan yet"), says),
+        empty("No plan yet", says),
         note=state("note", "nothing has been sent"),
     )
 
 
-def plan_of(view: PageView, draft: ItemDraft, note: str) -> Child:
+def plan_of(view: PageView, draft: ItemDraft, note: str = "") -> Child:
     try:
         intents = draft.intents()
         made = outline(view.system, intents) if intents else None
@@ -51,10 +54,7 @@ def plan_of(view: PageView, draft: ItemDraft, note: str) -> Child:
     if draft.problems:
         return banner("bad", "Some fields cannot be written as they are; see the form.")
     if made is None or made.planned.request is None:
-        return panel(
-            "What will be written",
-            el("p.empty", el("b", "Nothing"), "No value would change."),
-        )
+        return panel("What will be written", empty("Nothing", "No value would change."))
     return text(
         banner("warn", note) if note else None, _plan_panel(view, draft, made), later_panel(made)
     )
@@ -129,4 +129,57 @@ def later_panel(made: WriteOutline) -> Child:
         "Afterwards, from the stream",
         el("ul.todo", rows),
         note="delivered at least once, one effect",
+    )
+
+
+def conflict_panel(view: PageView, draft: ItemDraft, problem: str) -> Html:
+    """What was read, what is stored now, and what was wanted."""
+    rows: list[tuple[Child, ...]] = []
+    now = None
+    if draft.read is not None:
+        now = find_item(view.system, draft.read.table, draft.read.partition, draft.read.sort)
+    present = read_entity(view.system, now) if now is not None else None
+    wanted = draft.values if draft.before is not None else {}
+    spec = draft.entity.__spec__
+    for name, field in spec.fields.items() if present and draft.before else ():
+        if field in (spec.created, spec.updated):
+            continue
+        read, theirs = value_words(getattr(draft.before, name)), value_words(getattr(present, name))
+        yours = value_words(wanted[name]) if name in wanted else read
+        if theirs == read and yours == read:
+            continue
+        outcome = "keeps yours" if yours != read else "takes theirs"
+        rows.append(
+            (
+                el("code", name),
+                read,
+                el("ins", theirs) if theirs != read else theirs,
+                el("ins", yours) if yours != read else yours,
+                outcome,
+            )
+        )
+    again: Child = None
+    if now is not None:
+        mine = {
+            path: texts
+            for name in (draft.changes if draft.before is not None else ())
+            for path, texts in draft.given.items()
+            if is_given(name, {path: texts})
+        }
+        fresh = of_item(view, now, "update")
+        again = view.form_for(
+            view.at("plan"),
+            kept_fields(fresh, mine, verb=draft.verb),
+            el("button.btn.main", "Plan again on what is stored", type="submit"),
+        )
+    columns = ("Field", "You read", "Stored now", "Yours", "Result")
+    return panel(
+        "Changed meanwhile",
+        el(
+            "div.pad.stack.tight",
+            el("p", f"{problem}. Your change was not written."),
+            grid(columns, rows) if rows else None,
+        ),
+        note=state("warn", "conflict"),
+        footer=again,
     )

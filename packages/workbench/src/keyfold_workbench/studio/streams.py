@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from starlette.responses import RedirectResponse, Response
 
 from keyfold.streams import StreamStatus
-from keyfold_workbench.studio.changes import changes_panel
+from keyfold_workbench.studio.change_log import StreamedChange
 from keyfold_workbench.studio.drift import SHOWN, drift_panel
 from keyfold_workbench.studio.lag import SAMPLED, lag_panel
 from keyfold_workbench.studio.letters import decide, letters_panel
 from keyfold_workbench.studio.markup import Child, Html, el, text
-from keyfold_workbench.studio.notation import count, plural
+from keyfold_workbench.studio.notation import count, moment, plural
 from keyfold_workbench.studio.parts import (
     banner,
+    diff,
     empty,
     grid,
     head,
+    link,
     live_part,
     panel,
     state,
@@ -24,6 +28,9 @@ from keyfold_workbench.studio.parts import (
 )
 from keyfold_workbench.studio.view import PageView
 
+FIELDS: Final = 4
+"""The changed attributes that a row shows."""
+DONE: Final = {"INSERT": "created", "MODIFY": "changed", "REMOVE": "deleted"}
 BESIDE = (" orphans", " late", " now", " new")
 """Parts of a consequence that the page already shows."""
 
@@ -52,7 +59,7 @@ def streams(view: PageView, problem: str = "") -> Html:
             lag_panel("Behind, seconds", system.lag.look()), _kept_table(view, now), _shards(now)
         ),
         "drifts": lambda: drift_panel(view, db),
-        "changes": lambda: changes_panel(view, system.changes.look()),
+        "changes": lambda: _changes(view, system.changes.look()),
     }
     lasting = {"figures", "keepers", "changes"} | (
         {"drifts"} if system.checkup.is_running else set()
@@ -185,3 +192,43 @@ def _shards(now: StreamStatus) -> Child:
         for one in now.shards[:SHOWN]
     )
     return panel("Shards", grid(("Shard", "Owner", "#Behind"), rows))
+
+
+def _changes(view: PageView, changes: list[StreamedChange]) -> Html:
+    """The newest changes: when, which item, before and after, and what follows."""
+    if not changes:
+        listed = empty("Nothing yet", "Changes of tables with a stream appear here as they happen.")
+        return panel("Changes", listed)
+    rows = (
+        el(
+            "li",
+            el(
+                "div.top2",
+                el("span.mono.faint", moment(one.at)[11:19]),
+                view.ent(one.item.entity.name if one.item.entity else ""),
+                el("b", DONE.get(one.kind, one.kind.lower())),
+                link(view.item(one.item), view.item_key(one.item)),
+            ),
+            diff(one.differences[:FIELDS]) if one.kind == "MODIFY" else None,
+            el("div.small.muted", _followed(view, one)),
+        )
+        for one in changes
+    )
+    return panel("Changes", el("ul.changes", rows), note="the newest first")
+
+
+def _followed(view: PageView, one: StreamedChange) -> Child:
+    """What the design lets follow from this change, by when."""
+    entity = one.item.entity
+    if entity is None:
+        return None
+    stored = {attribute.name: attribute.field for attribute in entity.attributes}
+    changed = {stored.get(name, name) for name, _, _ in one.differences}
+    said = [
+        f"{found.name} ({'same transaction' if found.sync == 'transaction' else 'by the stream'})"
+        for found in view.system.schema.follows
+        if found.source == entity.name
+        and found.sync != "none"
+        and (one.kind != "MODIFY" or not found.fields or changed.intersection(found.fields))
+    ]
+    return f"Followed by {', '.join(said)}." if said else None
