@@ -22,7 +22,7 @@ Change = tuple[str, str | None, str | None]
 """An attribute, what it was and what it is."""
 TITLE_LETTERS = 200
 VALUE_LETTERS = 2_000
-TITLES = ("name", "title", "text", "subject", "label", "body", "description", "email")
+TITLES = ("name", "title", "text", "subject", "label", "body", "description")
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,10 @@ class KnownItem:
 
     def name_beside(self, above: Collection[str]) -> str:
         """What distinguishes it among items with the same parent: a member's name in its group."""
-        named = [f for f in TITLES if isinstance(self.values.get(f), str) and self.values[f]]
         ending = [f for f in self.values if f.endswith(("_name", "_title", "Name", "Title"))]
         ending.sort(key=lambda f: names_of(f, above))
-        return next((str(self.values[field]) for field in (*named, *ending)), "")[:TITLE_LETTERS]
+        found = (self.values.get(field) for field in (*TITLES, *ending, "email"))
+        return next((one for one in found if isinstance(one, str) and one), "")[:TITLE_LETTERS]
 
     @property
     def read_units(self) -> float:

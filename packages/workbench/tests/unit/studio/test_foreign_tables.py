@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from keyfold.design.schema import TableSchema
 from keyfold_engine.clients import Client, connect
 from keyfold_workbench.studio import Gate, create_studio
+from keyfold_workbench.studio.items import KnownItem
 from keyfold_workbench.studio.process import StudioOptions, open_systems
 
 SCRIPT = "<script>alert(1)</script>"
@@ -98,3 +100,11 @@ def test_a_long_value_is_cut_with_its_length_and_whole_in_the_wire_json(
     assert "… (390,000 characters)" in page
     assert page.count(LONG) == 1
     assert len(page) < len(LONG) + 40_000
+
+
+def test_a_person_is_called_by_their_name_before_their_email() -> None:
+    table = TableSchema("users", partition="id")
+    wire = {"id": {"S": "u1"}, "email": {"S": "ada@example.com"}, "fullName": {"S": "Ada Lang"}}
+    assert KnownItem(table, wire, None, False).title == "Ada Lang"
+    del wire["fullName"]
+    assert KnownItem(table, wire, None, False).title == "ada@example.com"
