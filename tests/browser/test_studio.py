@@ -15,6 +15,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.browser.recording import Recording, webp
+from tests.browser.tasks import Counted, told
 
 from keyfold_engine.clients import connect
 
@@ -176,6 +177,53 @@ def test_somebody_new_finds_follows_runs_changes_and_repairs(
     page.click("#repair")
     expect(page.locator(".banner.ok")).to_contain_text("1 repaired", timeout=30_000)
     expect(page.locator("text=Consistent")).to_be_visible(timeout=30_000)
+
+
+def test_tasks_take_the_clicks_and_requests_that_the_guide_says(
+    page: Page, demo: tuple[str, str]
+) -> None:
+    page.goto(base(demo[0]) + "/s/inviter/map")
+    does = Counted(page)
+    taken: dict[str, tuple[int, int]] = {}
+
+    does.click("[data-find]")
+    page.fill("#find input", "h12")
+    does.click("#find .live a")
+    expect(page.locator("#detail")).to_contain_text("EVENT#h12")
+    taken["Find an item by its id"] = does.taken()
+
+    does.click("#detail >> text=Edit…")
+    page.fill("#f-title", "Counted")
+    does.click("text=Show the plan")
+    does.click("#send")
+    expect(page.locator(".banner.ok")).to_contain_text("Sent:")
+    taken["Change a value, with its plan"] = does.taken()
+
+    does.click(".ents >> text=Hangout")
+    does.click("summary:has-text('of a write')")
+    expect(page.locator(".follows")).to_be_visible()
+    taken["See what follows from a write"] = does.taken()
+
+    does.click(".side >> text=Patterns")
+    does.click(".pick a >> nth=1")
+    expect(page.locator(".stats")).to_contain_text("Read units")
+    taken["Run a pattern"] = does.taken()
+
+    does.click(".side >> text=Streams and drift")
+    expect(page.locator("#changes")).to_be_visible()
+    taken["Watch changes as they happen"] = does.taken()
+
+    write_past_the_design(demo[1])
+    page.goto(base(demo[0]) + "/s/inviter/map")
+    does.taken()
+    does.click(".side >> text=Streams and drift")
+    does.click("text=Verify now")
+    expect(page.locator(".drift > li")).to_have_count(1, timeout=30_000)
+    does.click("#repair")
+    expect(page.locator("text=Consistent")).to_be_visible(timeout=30_000)
+    taken["Find and repair what differs"] = does.taken()
+
+    assert taken == {task: told()[task] for task in taken}
 
 
 def test_a_key_that_somebody_knows_is_found_by_typing_it(page: Page) -> None:

@@ -11,6 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from .tasks import Counted, told
 from .test_studio_elsewhere import running
 
 OLD = """
@@ -200,3 +201,12 @@ def test_the_page_of_a_migration_is_readable_on_a_phone_and_in_the_dark(page: Pa
         found = Axe().run(page).response["violations"]
         grave += [one["id"] for one in found if one["impact"] in ("serious", "critical")]
     assert grave == []
+
+
+def test_a_step_takes_the_clicks_and_requests_that_the_guide_says(page: Page) -> None:
+    page.goto(page.url.replace("/migrations", "/map"))
+    does = Counted(page)
+    does.click(".side >> text=Migrations")
+    does.click("text=Continue to expand")
+    expect(phase(page)).to_contain_text("expand")
+    assert does.taken() == told()["Take a step of a migration"]
