@@ -25,34 +25,37 @@ _QUICK: Final = (
 ) | {"DescribeTable"}
 
 
-class EmbeddedClient:
-    """Calls an engine and closes it at the end."""
-
+class _Embedded:
     def __init__(self, engine: Engine, sweeper: Sweeper | None = None) -> None:
-        self.engine = engine
-        self._sweeper = sweeper
-
-    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        return self.engine.call(operation, _plain(request))
+        self.engine, self._sweeper = engine, sweeper
 
     def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
         return self.engine.on_commit(tell)
 
-    def close(self) -> None:
+    def _close(self) -> None:
         if self._sweeper is not None:
             self._sweeper.stop()
         self.engine.close()
 
 
-class AsyncEmbeddedClient:
+class EmbeddedClient(_Embedded):
+    """Calls an engine and closes it at the end."""
+
+    def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        return self.engine.call(operation, _plain(request))
+
+    def close(self) -> None:
+        self._close()
+
+
+class AsyncEmbeddedClient(_Embedded):
     """Calls an engine without blocking the event loop: blocking work runs in threads.
 
     Concurrent writes of several tasks share a commit and a thread switch.
     """
 
     def __init__(self, engine: Engine, sweeper: Sweeper | None = None) -> None:
-        self.engine = engine
-        self._sweeper = sweeper
+        super().__init__(engine, sweeper)
         self._inline = _QUICK | WRITES if engine.path == ":memory:" else _QUICK
         self._threads = ThreadPoolExecutor(_THREADS, "keyfold-engine")
         self._commits = ThreadPoolExecutor(1, "keyfold-commits")
@@ -93,17 +96,12 @@ class AsyncEmbeddedClient:
         answer: dict[str, Any] = orjson.loads(result) if result else {}
         return answer
 
-    def on_commit(self, tell: Callable[[], None]) -> Callable[[], None]:
-        return self.engine.on_commit(tell)
-
     async def close(self) -> None:
-        if self._sweeper is not None:
-            self._sweeper.stop()
         import asyncio
 
         for threads in (self._threads, self._commits):
             await asyncio.to_thread(threads.shutdown)
-        self.engine.close()
+        self._close()
 
 
 def _plain(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,10 +3,9 @@
 accounts      the regions of several accounts
 changes       what a write sends to the other regions, and how they apply it
 consistency   strongly consistent groups
-group         requests on tables of several regions
 members       the regions of a table: UpdateTable's replica members
 membership    how a region joins and leaves a group
-regions       the engines of several regions in one process
+regions       the engines of several regions in one process, and requests on tables of several
 rules         which regions a table may have
 """
 

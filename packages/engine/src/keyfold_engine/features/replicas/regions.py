@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keyfold_engine.clock import Clock, SystemClock
+from keyfold_engine.engine.capacity import tables_of
 from keyfold_engine.engine.lag import NEVER, Lag, LagSetting
 from keyfold_engine.engine.storage import Session
 from keyfold_engine.engine.tables import TableDefinition
+from keyfold_engine.errors import parameter_invalid
 from keyfold_engine.features.replicas import changes
+from keyfold_engine.features.replicas.replicated_table import replicas_of
 
 if TYPE_CHECKING:
     from keyfold_engine.engine.database import Database
@@ -32,6 +35,15 @@ KNOWN = tuple(
     me-central-1 me-south-1 mx-central-1 sa-east-1 us-east-1 us-east-2 us-west-1 us-west-2
     """.split()  # noqa: SIM905
 )
+# The parts of an UpdateTable that apply to the other regions too.
+_EVERYWHERE = frozenset(
+    (
+        "AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexUpdates",
+        "ProvisionedThroughput", "SSESpecification", "TimeToLiveSpecification",
+        "VectorIndexUpdates",
+    )
+)  # fmt: skip
+_NEVER_STRONG = frozenset(("transact_write_items", "execute_transaction", "update_time_to_live"))
 _PER_DELIVERY = 100
 Run = Callable[["Operation", dict[str, Any]], dict[str, Any]]
 _IDLE_SECONDS = 0.5
@@ -148,9 +160,30 @@ class Regions:
         self, database: Database, run: Run, work: Operation, request: dict[str, Any]
     ) -> dict[str, Any]:
         """Execute a request of one region, in step with the others if its table requires it."""
-        from keyfold_engine.features.replicas import group
+        table = _table(database, request)
+        if table is None or not replicas_of(table):
+            return run(work, request)
+        if table.definition.get("Consistency") == "STRONG" and work.__name__ in _NEVER_STRONG:
+            raise parameter_invalid(
+                "Transactions and time to live are not "
+                "supported for global tables with MultiRegionConsistency set to STRONG."
+            )
+        if work.__name__ == "update_table" and request.get("StreamSpecification") is not None:
+            raise parameter_invalid("Disabling Stream is not allowed for a Global Table replica.")
+        with self.in_step(table):
+            answer = run(work, request)
+        if work.__name__ in ("update_table", "update_time_to_live"):
+            self._follow(table, work, request)
+        return answer
 
-        return group.run_in_step(database, self, run, work, request)
+    def _follow(self, table: TableDefinition, work: Operation, request: dict[str, Any]) -> None:
+        """Apply the shared settings of a global table to the other regions."""
+        shared = {name: value for name, value in request.items() if name in _EVERYWHERE}
+        if not shared.keys() - {"AttributeDefinitions"}:
+            return
+        with self.following():
+            for region in replicas_of(table):
+                work(self.database(region), {**shared, "TableName": table.name})
 
     @property
     def is_following(self) -> bool:
@@ -220,3 +253,10 @@ def _is_due(change: dict[str, Any], until: float) -> bool:
 def _drop(target: str, orders: list[str], session: Session) -> None:
     for order in orders:
         session.drop_document(changes.kind_for(target), order)
+
+
+def _table(database: Database, request: dict[str, Any]) -> TableDefinition | None:
+    """The first table that a request names, if it is known."""
+    with database.read() as session:
+        found = (database.catalog.find(session, name) for name in tables_of(request))
+        return next(filter(None, found), None)

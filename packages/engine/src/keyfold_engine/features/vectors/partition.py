@@ -1,19 +1,20 @@
 """The vectors of one HASH value in memory, and their search.
 
 With numpy a first pass in 32 bits leaves the few candidates; without it all are scored. Either way
-candidates are scored by `scores`, so the answers are the same.
+candidates are scored by one function, so the answers are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import nsmallest
+from math import dist, sqrt
+from operator import mul
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from keyfold_engine.features.vectors import scores
 from keyfold_engine.features.vectors.index import FLOAT_BYTES
-from keyfold_engine.features.vectors.numbers import unpacked
+from keyfold_engine.features.vectors.numbers import F32_MAX, unpacked
 from keyfold_engine.values import AttributeValue
 
 if TYPE_CHECKING:
@@ -119,8 +120,8 @@ class VectorPartition:
         if self._matrix is not None:
             places = self._matrix.near(self._function, query, places, most)
         near = [entries[place] for place in places]
-        score = scores.scoring(self._function, unpacked(query))
-        sign = 1 if scores.is_better_low(self._function) else -1
+        score = scoring(self._function, unpacked(query))
+        sign = 1 if is_better_low(self._function) else -1
         found = [ScoredRow(e.row, score(unpacked(e.vector)), e.vector) for e in (*near, *more)]
         return nsmallest(most, found, key=lambda each: (sign * each.score, each.row)), examined
 
@@ -132,3 +133,53 @@ def _has(filters: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 def size_of(dimensions: int, name: str, rest: int) -> int:
     """The bytes of an entry: the vector counts its name and four bytes per dimension."""
     return len(name.encode()) + FLOAT_BYTES * dimensions + rest
+
+
+# The distance of two vectors, in DynamoDB's numbers: elements are 32-bit floats, sums use 64 bits,
+# and the result is limited to the range of 32.
+
+Floats = Sequence[float]
+Score = Callable[[Floats], float]
+
+
+def scoring(function: str, query: Floats) -> Score:
+    """The score of a vector against the query."""
+    return _KINDS[function](query)
+
+
+def is_better_low(function: str) -> bool:
+    """Whether a smaller score is nearer."""
+    return function != "DOT_PRODUCT"
+
+
+def _clamp(score: float) -> float:
+    return min(max(score, -F32_MAX), F32_MAX)
+
+
+def _euclidean(query: Floats) -> Score:
+    return lambda vector: _clamp(dist(query, vector))
+
+
+def _dot_product(query: Floats) -> Score:
+    return lambda vector: _clamp(sum(map(mul, query, vector)))
+
+
+def _cosine(query: Floats) -> Score:
+    length = sqrt(sum(map(mul, query, query)))
+
+    def score(vector: Floats) -> float:
+        both = length * sqrt(sum(map(mul, vector, vector)))
+        if not both:
+            return 1.0
+        if vector == query:
+            return 0.0
+        return min(max(1.0 - float(sum(map(mul, query, vector))) / both, 0.0), 2.0)
+
+    return score
+
+
+_KINDS: dict[str, Callable[[Floats], Score]] = {
+    "COSINE": _cosine,
+    "DOT_PRODUCT": _dot_product,
+    "EUCLIDEAN": _euclidean,
+}

@@ -9,8 +9,7 @@ from random import Random
 import pytest
 
 from keyfold_engine.features.vectors.matrix import Matrix
-from keyfold_engine.features.vectors.partition import StoredVector, VectorPartition
-from keyfold_engine.features.vectors.scores import scoring
+from keyfold_engine.features.vectors.partition import StoredVector, VectorPartition, scoring
 from keyfold_engine.values import AttributeValue
 
 _DIMENSIONS = 24
