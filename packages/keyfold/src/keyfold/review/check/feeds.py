@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.design.schema import Effect, EntitySchema, FeedSchema, Schema
+from keyfold.design.schema import (
+    ConsumerSchema,
+    Effect,
+    EntitySchema,
+    FeedSchema,
+    OperationSchema,
+    Schema,
+)
 from keyfold.review.check.domains import DESIGN, FEEDS
 from keyfold.review.check.field_facts import mentions
 from keyfold.review.check.reach import Reach
@@ -14,14 +21,13 @@ from keyfold.review.check.rule import Found, hit, rule
 @rule("S6", DESIGN)
 def fan_out_amplification(schema: Schema) -> Iterator[Found]:
     spread = {feed.item for feed in schema.feeds}
-    for operation in () if schema.enforced else schema.operations:
-        for effect in operation.effects:
+    stated = () if schema.enforced else schema.operations
+    writers: tuple[OperationSchema | ConsumerSchema, ...] = (*stated, *schema.consumers)
+    for writer in writers:
+        case = "audience" if isinstance(writer, ConsumerSchema) else "operation"
+        for effect in writer.effects:
             if effect.entity not in spread and _is_copied_to_readers(schema, effect):
-                yield hit("operation", said=None, element=operation, item=effect.entity)
-    for consumer in schema.consumers:
-        for effect in consumer.effects:
-            if effect.entity not in spread and _is_copied_to_readers(schema, effect):
-                yield hit("audience", element=consumer, item=effect.entity)
+                yield hit(case, element=writer, item=effect.entity)
     for feed in schema.feeds:
         if feed.mode != "fan_in" and feed.max_followers is None:
             yield hit("followers", element=feed, item=feed.item)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-from keyfold.review.check.example import Example
 from keyfold.review.check.page import unknown_rule
-from keyfold.review.check.report import Finding, Review
+from keyfold.review.check.report import SEVERITIES, Finding, Review
 from keyfold.review.check.rule import RULES
+from keyfold.review.check.wording import counted
 
 COLOURS = {
     "error": "31;1",
@@ -22,12 +23,6 @@ COLOURS = {
     "quote": "1",
     "dim": "2",
     "ok": "32;1",
-}
-WORDS = {
-    "error": ("error", "errors"),
-    "warning": ("warning", "warnings"),
-    "note": ("note", "notes"),
-    "question": ("question", "questions"),
 }
 INDENT = 20
 
@@ -79,11 +74,7 @@ def _questions(report: Review, paint: Painter, width: int, *, explain: bool) -> 
         head = f"{number:>4}. {paint('note', f'{finding.code:<4}')}"
         first, *rest = _wrap(f"{finding.subjects}: {finding.message}", width + INDENT - 11)
         yield head + paint.quoted(first)
-        for part in rest:
-            yield " " * 10 + paint.quoted(part)
-        if explain and finding.example:
-            for part in _example(finding.example):
-                yield " " * 10 + paint("dim", paint.quoted(part))
+        yield from (" " * 10 + line for line in _rest(finding, rest, paint, explain=explain))
     yield ""
 
 
@@ -97,24 +88,23 @@ def shown_path(file: str) -> str:
 
 def _finding(finding: Finding, paint: Painter, width: int, *, explain: bool) -> Iterator[str]:
     line = f"{finding.place.line or '':>5}"
-    word = WORDS[finding.severity][0]
-    head = f"{paint('dim', line)}  {paint(finding.severity, f'{word:<7}')}  "
+    head = f"{paint('dim', line)}  {paint(finding.severity, f'{finding.severity:<7}')}  "
     code = f"{paint(finding.severity, f'{finding.code:<4}')} {finding.subjects}"
     yield f"{head}{code}  {paint('dim', finding.name)}"
-    for part in _wrap(finding.message, width):
-        yield " " * INDENT + paint.quoted(part)
-    if explain and finding.example:
-        for part in _example(finding.example):
-            yield " " * INDENT + paint("dim", paint.quoted(part))
+    said = _wrap(finding.message, width)
+    yield from (" " * INDENT + line for line in _rest(finding, said, paint, explain=explain))
     first, *others = _wrap(finding.suggestion, width - 2)
     yield " " * INDENT + paint("ok", "→ ") + paint.quoted(first)
     for part in others:
         yield " " * (INDENT + 2) + paint.quoted(part)
 
 
-def _example(example: Example) -> Iterator[str]:
-    yield "For example:"
-    yield from (f"  {line}" for line in example.lines())
+def _rest(finding: Finding, said: list[str], paint: Painter, *, explain: bool) -> Iterator[str]:
+    """Lines of a message, and its example."""
+    yield from map(paint.quoted, said)
+    if explain and finding.example:
+        shown = ("For example:", *(f"  {line}" for line in finding.example.lines()))
+        yield from (paint("dim", paint.quoted(line)) for line in shown)
 
 
 def _wrap(sentence: str, width: int) -> list[str]:
@@ -127,12 +117,9 @@ def _summary(report: Review, paint: Painter) -> str:
     known = f" {report.known} in the baseline." if report.known else ""
     if not report.findings and not report.crashes:
         return paint("ok", f"{report.design}: nothing to report.") + silenced + known
-    counts = []
-    for severity, (one, many) in WORDS.items():
-        count = sum(finding.severity == severity for finding in report.findings)
-        if count:
-            counts.append(paint(severity, f"{count} {one if count == 1 else many}"))
+    counts = Counter(finding.severity for finding in report.findings)
+    found = [paint(one, counted(counts[one], one)) for one in SEVERITIES if counts[one]]
     shown = (*report.defects, *report.questions)
     known_rule = shown and shown[0].code in RULES
     hint = f" Run `keyfold rule {shown[0].code}` for details." if known_rule else ""
-    return f"{report.design}: {', '.join(counts) or 'a rule failed'}.{silenced}{known}{hint}"
+    return f"{report.design}: {', '.join(found) or 'a rule failed'}.{silenced}{known}{hint}"

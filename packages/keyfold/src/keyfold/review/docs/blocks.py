@@ -89,8 +89,3 @@ def anchor(*words: str) -> str:
     """A name that can be used in a link."""
     text = "-".join(words).casefold()
     return "-".join("".join(c if c.isalnum() else " " for c in text).split())
-
-
-def count(number: int, one: str, many: str) -> str:
-    """`1 request`, `3 requests`."""
-    return f"{number} {one if number == 1 else many}"

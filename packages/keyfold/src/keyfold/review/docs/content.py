@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from keyfold.design.schema import Schema, TableSchema
 from keyfold.review.check import SEVERITIES, Review, check
+from keyfold.review.check.wording import counted
 from keyfold.review.docs.blocks import (
     Block,
     Document,
@@ -16,7 +17,6 @@ from keyfold.review.docs.blocks import (
     Picture,
     Section,
     anchor,
-    count,
 )
 from keyfold.review.docs.entity_map import entity_map
 from keyfold.review.docs.key_map import key_map
@@ -101,7 +101,7 @@ def _overview(schema: Schema, review: Review, cost: str) -> Iterator[Block]:
         "Indexes": str(sum(len(table.indexes) for table in schema.tables)),
         "Entities": str(len(schema.entities)),
         "Access patterns": str(len(schema.patterns) + len(schema.searches)),
-        "Follows a write": count(len(schema.follows), "structure", "structures"),
+        "Follows a write": counted(len(schema.follows), "structure"),
         "Streams": _listed([table.name for table in schema.tables if table.stream]) or "none",
         "Findings": _summary(review),
         **({"Cost": cost} if cost else {}),
@@ -129,7 +129,7 @@ def _maps(schema: Schema) -> Iterator[Block]:
 
 def _summary(review: Review) -> str:
     counts = Counter(finding.severity for finding in review.findings)
-    told = [count(counts[one], one, f"{one}s") for one in SEVERITIES if counts[one]]
+    told = [counted(counts[one], one) for one in SEVERITIES if counts[one]]
     accepted = [f"{len(review.silenced)} accepted"] if review.silenced else []
     return ", ".join([*told, *accepted]) or "none"
 

@@ -6,18 +6,11 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from keyfold.design.schema import EntitySchema, Schema
+from keyfold.review.check.key_sets import templates_of
 from keyfold.review.docs.relations import EntityRelation, relations
 from keyfold.review.docs.svg import Drawing, mono_width, sans_width
 
 GAP_X, GAP_Y, CARD, LANE = 74, 22, 66, 4
-ROLES = {
-    "canonical": "",
-    "pointer": "pointer",
-    "edge": "edge",
-    "counter": "counter",
-    "feed_item": "feed item",
-    "support": "support",
-}
 
 
 def entity_map(schema: Schema) -> str:
@@ -56,13 +49,13 @@ def _height(column: list[str], heights: dict[str, int]) -> int:
     return sum(heights[name] + GAP_Y for name in column)
 
 
+def _role(entity: EntitySchema) -> str:
+    return "" if entity.role == "canonical" else entity.role.replace("_", " ")
+
+
 def _width(entity: EntitySchema) -> float:
-    lines = (
-        [entity.key.partition.text, entity.key.sort.text if entity.key.sort else ""]
-        if (entity.key)
-        else ["no key"]
-    )
-    title = sans_width(entity.name) * 1.25 + sans_width(ROLES[entity.role]) + 18
+    lines = [one.text for one in templates_of(entity.key)] if entity.key else []
+    title = sans_width(entity.name) * 1.25 + sans_width(_role(entity)) + 18
     return max([130.0, title, *[mono_width(line) for line in lines]]) + 24
 
 
@@ -123,14 +116,13 @@ def _nearness(ties: dict[str, list[str]], height: dict[str, float]) -> Callable[
 def _card(drawing: Drawing, entity: EntitySchema, x: float, y: float, width: float) -> None:
     drawing.box(x, y, width, CARD)
     drawing.text(x + 12, y + 20, entity.name, "name")
-    if ROLES[entity.role]:
-        drawing.text(x + width - 12, y + 20, ROLES[entity.role], "soft", anchor="end")
+    if _role(entity):
+        drawing.text(x + width - 12, y + 20, _role(entity), "soft", anchor="end")
     if entity.key is None:
         drawing.text(x + 12, y + 40, "no primary key", "warm")
         return
-    drawing.template(x + 12, y + 40, entity.key.partition.text)
-    if entity.key.sort is not None:
-        drawing.template(x + 12, y + 56, entity.key.sort.text)
+    for line, template in enumerate(templates_of(entity.key)):
+        drawing.template(x + 12, y + 40 + 16 * line, template.text)
 
 
 def _connect(drawing: Drawing, source: Box, target: Box, kind: str, shift: int) -> None:
