@@ -76,6 +76,11 @@ class _Comparison:
         for s in reading.statements:
             if isinstance(s, KeyStatement) and not s.side.index and not s.key.example:
                 self._keys.setdefault(s.entity, []).append(s)
+        self._key_names: dict[tuple[str, Side], set[str]] = {}
+        for s in reading.statements:
+            if isinstance(s, KeyStatement) and is_attribute(s):
+                place = s.table or s.entity, s.side.side
+                self._key_names.setdefault(place, set()).add(s.side.attribute)
         titles = {
             s.table or s.title or s.name if isinstance(s, TableStatement) else s.table or s.entity
             for s in reading.statements
@@ -133,6 +138,8 @@ class _Comparison:
                 named = index.name in self.reading.text or {*index.key_attributes} <= {
                     *re.findall(r"[\w-]+", self.reading.text)
                 }
+                told = {_letters(f"{n}{end}") for n in self._numbers for end in ("pk", "sk")}
+                named = named or {*map(_letters, index.key_attributes)} <= told
                 if not named and not any(
                     self._same_index(said, index) for said in self.reading.statements
                 ):
@@ -225,7 +232,10 @@ class _Comparison:
         tables = named or (title and self._free) or self.schema.tables
         owned = {table.partition if side == "partition" else table.sort or "" for table in tables}
         indexed = {name for t in tables for index in t.indexes for name in index.key_attributes}
-        if name.lower() in {each.lower() for each in owned} or (name in indexed and not named):
+        known_by = self._key_names.get((title, side), set()) & owned
+        word = known_by and re.fullmatch(r"(?i)[ps]k", name)  # PK where its name is told too
+        is_owned = name.lower() in {each.lower() for each in owned}
+        if word or is_owned or (name in indexed and not named):
             return Compared("agrees", said.line, name)
         known = ", ".join(sorted(owned - {""})) or "none"
         if title and not named and len(self._unnamed) > 1:

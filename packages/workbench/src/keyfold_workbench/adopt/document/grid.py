@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 from keyfold_workbench.adopt.document.blocks import CellRow, codes, plain
 from keyfold_workbench.adopt.document.here import Here
@@ -49,7 +50,7 @@ class DocumentGrid:
         """The column that names the rows: not their numbers, unless only these name them."""
         return 1 if self.is_numbered and len(self.header) > 1 else 0
 
-    @property
+    @cached_property
     def is_numbered(self) -> bool:
         return all(
             re.fullmatch(r"#?[A-Za-z]{0,3}-?\d+[a-z]?\.?", plain(self.cell(row, 0)))
@@ -178,8 +179,8 @@ def _filled(row: CellRow, above: list[CellRow]) -> CellRow:
     cells = []
     for at, cell in enumerate(row.cells):
         same = _SAME.fullmatch(plain(cell))
-        told = [other.cells[at] for other in above[1:] if at < len(other.cells)]
+        told = [other.cells[at] for other in above[1:] if at < len(other.cells)] if same else []
         if same and same["of"]:
             told = [each for each in told if same["of"].lower() in each.lower()]
-        cells.append(told[-1] if same and told else cell)
+        cells.append(told[-1] if told else cell)
     return CellRow(row.line, tuple(cells))

@@ -25,26 +25,27 @@ KeyGroups = dict[GroupKey, list[KeyStatement]]
 
 
 def share_partitions(reading: DocumentReading, grouped: KeyGroups) -> None:
-    """A partition told alone, above a table of items with sort keys only, is theirs."""
-    for key, said in list(grouped.items()):
-        places = {(s.side.index, s.side.side, s.key.shape) for s in said}
-        if len(places) > 1 or said[0].side.index or said[0].side.side == "sort":
+    """The only partition told alone in a section is that of its items with sort keys only."""
+    above: dict[tuple[object, ...], list[GroupKey]] = {}
+    below: dict[tuple[object, ...], list[list[KeyStatement]]] = {}
+    for key, said in grouped.items():
+        sides = {s.side.side for s in said if not s.side.index}
+        if sides == {"sort"}:
+            below.setdefault((key[0], said[0].section), []).append(said)
+        elif sides == {"partition"} and len(said) == 1 and not is_attribute(said[0]):
+            above.setdefault((key[0], said[0].section), []).append(key)
+    for place, items in below.items():
+        keys = above.get(place, [])
+        if len(keys) != 1 or not grouped[keys[0]][0].key.fields:
             continue
-        items = [
-            other
-            for at, other in grouped.items()
-            if at[0] == key[0] and {s.side.side for s in other if not s.side.index} == {"sort"}
-            and other[0].section == said[0].section
-        ]  # fmt: skip
-        if items and said[0].key.fields and not is_attribute(said[0]):
-            del grouped[key]
-            reading.ask(
-                said[0].line,
-                f"Is {said[0].key.text} the partition key of the items that follow, as "
-                f"{items[0][0].entity}? It is read so.",
-            )
-            for other in items:
-                other.insert(0, replace(said[0], entity=other[0].entity))
+        [partition] = grouped.pop(keys[0])
+        reading.ask(
+            partition.line,
+            f"Is {partition.key.text} the partition key of the items that follow, as "
+            f"{items[0][0].entity}? It is read so.",
+        )
+        for said in items:
+            said.insert(0, replace(partition, entity=said[0].entity))
 
 
 def join_keys(

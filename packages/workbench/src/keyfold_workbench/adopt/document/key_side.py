@@ -43,6 +43,7 @@ class KeyNames:
     """Names of indexes by their numbers (GSI1) and by themselves."""
     renumbered: set[str] = field(default_factory=set)
     """Names of indexes that have another number in another section, or share one."""
+    table_by_words: dict[tuple[str, ...], str] = field(default_factory=dict)
     tables: tuple[str, ...] = ()
     """Names of tables that rows and headings give."""
     values: dict[str, str] = field(default_factory=dict)

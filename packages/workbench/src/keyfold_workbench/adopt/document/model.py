@@ -35,6 +35,8 @@ class DocumentModel:
         self.reading = reading
         self.tables: dict[tuple[str, ...], DocumentTable] = {}
         self.entities: list[DocumentEntity] = []
+        self.endings: dict[str, dict[str, list[DocumentEntity]]] = {}
+        """Entities by index and by each word that their partition key ends with."""
         self._taken: set[str] = set()
         self._by_key: dict[tuple[int, tuple[str, ...]], DocumentEntity] = {}
         self._shared: dict[tuple[str, ...], KeyStatement] = {}
@@ -50,7 +52,9 @@ class DocumentModel:
 
     def named(self, title: str) -> DocumentEntity | None:
         """The entity that a text names."""
-        for words in (words_of(title), words_of(re.sub(r"\([^)]*\)", "", title))):
+        inner = re.search(r"\(([^()]*)\)", title)
+        parts = (title, re.sub(r"\([^)]*\)", "", title), inner[1] if inner else "")
+        for words in map(words_of, parts):
             found = [
                 entity
                 for entity in self.entities

@@ -55,7 +55,7 @@ def pattern_rows(here: Here, grid: DocumentGrid) -> None:
         found += _whole_partition(grid, row, found)
         named = plain(grid.cell(row, index))
         owner = ordered_words(grid.cell(row, grid.column("table")) or named)
-        words = {title: ordered_words(title) for title in here.names.tables}
+        words = {title: ordered_words(title) for title in here.names.tables} if owner else {}
         ending = [t for t, own in words.items() if owner and own[-len(owner) :] == owner]
         same = [title for title in ending if words[title] == owner]
         table = next(iter(same), ending[0] if len(ending) == 1 else "")

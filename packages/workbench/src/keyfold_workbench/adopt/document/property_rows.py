@@ -145,7 +145,9 @@ def tell_property(here: Here, line: int, label: str, value: str) -> bool:
                 r"(?i)enabled|disabled|yes|off|on|epoch|true|false|optional", first
             )
         ):
-            here.say(TableStatement, line, "a property", title=here.at.table, ttl=first)
+            same = first.lower() == label.lower() and not codes(value)  # ttl | TTL (30 days)
+            ttl = label if same else first
+            here.say(TableStatement, line, "a property", title=here.at.table, ttl=ttl)
             return True
     elif re.match(r"(?i)streams?\b", label) and (
         image := re.search(r"NEW_AND_OLD_IMAGES|NEW_IMAGE|OLD_IMAGE|KEYS_ONLY", value)

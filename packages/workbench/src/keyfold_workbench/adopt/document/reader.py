@@ -25,6 +25,7 @@ from keyfold_workbench.adopt.document.reads import clauses_of
 from keyfold_workbench.adopt.document.scope import (
     DocumentFrame,
     entity_name,
+    ordered_words,
     scope,
     table_name,
     table_title,
@@ -95,6 +96,7 @@ def _names(first: DocumentReading) -> KeyNames:
     }
     titles = (*titles, *(named if len({*named.values()}) > 1 else ()))
     names.tables = tuple(dict.fromkeys(filter(None, titles)))
+    names.table_by_words = {ordered_words(title): title for title in reversed(names.tables)}
     numbered: dict[str, set[str]] = {}
     for said in first.statements:
         if (

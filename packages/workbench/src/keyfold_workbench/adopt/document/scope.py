@@ -124,8 +124,7 @@ def _section(text: str, block: Block) -> Section:
 def _table_of(heading: str, names: KeyNames) -> str:
     """The table that a heading is about: named by it, or known from another place."""
     words = ordered_words(NUMBERED.sub("", re.split(r"\s+[\u2014\u2013-]\s+", heading)[0]))
-    known = next((title for title in names.tables if words and ordered_words(title) == words), "")
-    return known or table_title(heading)
+    return (names.table_by_words.get(words, "") if words else "") or table_title(heading)
 
 
 def _state(block: Block) -> State:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from keyfold_workbench.adopt.document.blocks import codes, plain
 from keyfold_workbench.adopt.document.here import Here
 from keyfold_workbench.adopt.document.key_clauses import KeyClause, key_clauses
-from keyfold_workbench.adopt.document.key_side import KeySide, key_side
+from keyfold_workbench.adopt.document.key_side import SIDES, KeySide, key_side
 from keyfold_workbench.adopt.document.key_text import WrittenKey, cell_text, is_absent, key_text
-from keyfold_workbench.adopt.document.notations import attribute_type
 from keyfold_workbench.adopt.document.statements import IndexStatement, KeyStatement, TableStatement
 
+_TYPE = re.compile(r"(?i)s|n|b|string|str|number|binary")
 _NO_NAME = re.compile(r"(?i)required|optional|string|number|binary|unique|composite|simple|yes|no")
 
 
@@ -50,6 +50,9 @@ def tell_cell(here: Here, line: int, entity: str, side: KeySide, cell: str, nota
             tell_key(here, line, name_by_key(here, line, [kind]), side, kind, cell, notation)
         return
     told = [] if key else key_clauses(cell, here.names)
+    if {clause.side.side for clause in told} == {*SIDES} and entity and len(told) == 2:
+        tell_clauses(here, [(line, clause) for clause in told], entity, notation)
+        return
     if len(told) == 1 and told[0].operator == "=" and told[0].side.side == side.side:
         key, side = told[0].value, replace(told[0].side, index=told[0].side.index or side.index)
     named = attribute_in(cell)
@@ -173,7 +176,7 @@ def tell_clauses(
             here.ask(line, f"{clause.raw} is a condition; of which read?")
         elif clause.value is not None and (clause.value.is_name or key_side(clause.value.text)):
             name = clause.value.text
-            if side.attribute and attribute_type(name).type:  # PK: string
+            if side.attribute and _TYPE.fullmatch(name):  # PK: string
                 name = side.attribute
             tell_attribute(here, line, entity, side, name, key_type(clause.raw), notation)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from keyfold_workbench.adopt.document.blocks import plain
 from keyfold_workbench.adopt.document.found_patterns import (
@@ -110,19 +111,26 @@ def in_partition(model: DocumentModel, said: PatternStatement) -> list[DocumentE
     hit = _PARTITION.search(text) or _LITERALS.search(text)
     meant = {*words_of(hit[1])} if hit else set()
     table = model.known_table(said.table)
+    ending = model.endings.get(said.index)
+    if ending is None:
+        ending = model.endings[said.index] = {}
+        for entity in model.entities:
+            key = entity.keys.get((said.index, "partition"))
+            for word in _last_words(key[0].text) if key else ():
+                ending.setdefault(word, []).append(entity)
     return [
         entity
-        for entity in model.entities
-        if meant
-        and table in (None, entity.table)
-        and (key := entity.keys.get((said.index, "partition")))
-        and meant <= {*words_of(_last_literal(key[0].text))}
+        for entity in ending.get(min(meant, default=""), ())
+        if table in (None, entity.table)
+        and meant <= _last_words(entity.keys[said.index, "partition"][0].text)
     ]
 
 
-def _last_literal(text: str) -> str:
+@lru_cache(maxsize=65_536)
+def _last_words(text: str) -> frozenset[str]:
+    """The words of the last literal of a key."""
     literals: list[str] = re.findall(r"[A-Za-z_]+", re.sub(r"<\w+>", " ", text))
-    return literals[-1] if literals else ""
+    return frozenset(words_of(literals[-1]) if literals else ())
 
 
 def _by_partition(

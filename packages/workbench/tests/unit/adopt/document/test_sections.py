@@ -1,5 +1,7 @@
 """What a line means by its section: tables, indexes and items that headings and labels name."""
 
+from keyfold.design.file import loads
+from keyfold_workbench.adopt.document.comparison import compare
 from keyfold_workbench.adopt.document.design import DocumentDesign, design_of
 
 
@@ -583,3 +585,57 @@ def test_an_example_has_the_attributes_of_its_first_level_only() -> None:
     found = design_of(text, "memos.md")
     names = {a.name for a in found.schema.by_entity["Memo"].attributes}
     assert {"title", "length"} & names == set()
+
+
+def test_pk_and_ttl_may_be_words_for_attributes_that_are_told_by_name() -> None:
+    text = (
+        TABLES
+        + "\n### \u5c5e\u6027\n\n| \u5c5e\u6027\u540d | \u578b | \u8aac\u660e |\n|---|---|---|\n"
+        + "| ttl | Number | TTL\uff0830\u65e5\uff09 |\n\n"
+        + "- **PK**: \u8ab0\u306e\u304a\u6c17\u306b\u5165\u308a\u304b\n"
+    )
+    found = design_of(text, "shops.md")
+    favourites = next(t for t in found.schema.tables if t.name == "favourite-shops")
+    assert (favourites.key_text, favourites.ttl) == ("userId / shopId", "ttl")
+    assert {each.verdict for each in compare(found.reading, found.schema)} == {"agrees"}
+
+
+def test_a_key_attribute_may_have_the_name_of_a_type() -> None:
+    text = "# Logs\n\n## Table: `logs`\n\n```\nPK: email\nSK: timestamp\n```\n"
+    [table] = design_of(text, "logs.md").schema.tables
+    assert table.key_text == "email / timestamp"
+
+
+def test_an_index_told_by_the_keys_of_its_number_is_said() -> None:
+    found = design_of(BOXES, "events.md")
+    design = DESIGN_OF_BOXES
+    verdicts = {(each.verdict, each.subject) for each in compare(found.reading, loads(design))}
+    assert ("not said", "shop-events.by-team") not in verdicts
+    assert ("not said", "shop-events.by-month") in verdicts
+
+
+DESIGN_OF_BOXES = """design: events
+tables:
+  shop-events:
+    key: [PK, SK]
+    indexes:
+      by-team: {key: [GSI1PK, GSI1SK]}
+      by-month: {key: [month]}
+"""
+
+
+def test_several_partitions_of_a_section_are_not_shared() -> None:
+    text = """# Trips
+
+## Trips and users
+
+- **Trip**: `pk = TRIP#<tripId>`
+- **User**: `pk = USER#<userId>`
+
+| Entity | `sk` |
+|---|---|
+| Member | `MEMBER#<userId>` |
+"""
+    found = design_of(text, "trips.md")
+    assert "Member" not in entities(found)
+    assert any("Member: the partition key is not understood" in q for q in found.questions)
