@@ -132,9 +132,10 @@ def _table_called(text: str, here: Here) -> str:
     named = re.search(r"(?i)table[-_]?name['\"]?\s*[=:(]?\s*['\"]([\w.-]+)['\"]", text)
     if named:
         return named[1]
-    exact = {*re.findall(r"[\w.${}<>-]+", text)} & {*here.names.tables}
+    words = {*re.findall(r"[\w.${}<>-]+", text)}
+    exact = [table for table in here.names.tables if table in words]
     if len(exact) == 1:
-        return exact.pop()
+        return exact[0]
     called = re.search(r"\b(\w+?)_?[Tt]able\.(?:query|get_item|get)\(", text)
     words = ordered_words(called[1]) if called else ()
     known = [t for t in here.names.tables if words and ordered_words(t)[-len(words) :] == words]
