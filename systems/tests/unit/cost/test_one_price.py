@@ -98,3 +98,10 @@ def test_every_write_of_a_system_is_priced_with_what_follows(
 ) -> None:
     assert main(["cost", f"keyfold_systems.{name}.design:design", "--format", "json"]) == 0
     assert "without what follows" not in capsys.readouterr().out
+
+
+def test_a_workload_of_other_names_is_no_reason_to_write_no_document(tmp_path: Path) -> None:
+    (tmp_path / "shop.yaml").write_text(SHOP)
+    (tmp_path / "workload.yaml").write_text(BUSY.replace("order:", "orders:"))
+    told = "unknown: workload.yaml does not fit this design, see `keyfold cost`"
+    assert told in documented(str(tmp_path / "shop.yaml"))

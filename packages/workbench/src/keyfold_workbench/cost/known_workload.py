@@ -34,7 +34,10 @@ def known_workload(target: str, schema: Schema, given: Path | None = None) -> Wo
 
 def price_in_words(target: str, schema: Schema) -> str:
     """What a design costs under its workload, for its document; empty if no file says one."""
-    workload = known_workload(target, schema)
+    try:
+        workload = known_workload(target, schema)
+    except KeyfoldError:
+        return f"unknown: {NAME} does not fit this design, see `keyfold cost`"
     if workload is None:
         return ""
     made = bill(schema, workload)
