@@ -8,6 +8,7 @@ import yaml
 
 from keyfold import literals
 from keyfold.design.schema import Schema, TableSchema
+from keyfold.errors import KeyfoldError
 from keyfold_workbench.infra.permissions import application, consumer
 from keyfold_workbench.infra.plan import (
     ATTEMPTS,
@@ -48,7 +49,14 @@ def template(schema: Schema) -> dict[str, Any]:
     refuse_unwritable(schema, "a CloudFormation template")
     made = plan(schema)
     resources: dict[str, Resource] = {}
+    named: dict[str, str] = {}
     for table in made.tables:
+        other = named.setdefault(_table_id(table), table.name)
+        if other != table.name:
+            raise KeyfoldError(
+                f"the tables {other} and {table.name} are both {_table_id(table)} in a template: "
+                "rename one"
+            )
         resources[_table_id(table)] = _table(table)
     resources["ApplicationPolicy"] = {
         "Type": "AWS::IAM::ManagedPolicy",
@@ -60,7 +68,10 @@ def template(schema: Schema) -> dict[str, Any]:
     for each in made.consumers:
         resources |= _consumer(made, each)
     for alarm in alarms(made):
-        resources[identifier(alarm.name, "alarm")] = _alarm(alarm)
+        name = identifier(alarm.name, "alarm")
+        while name in resources:
+            name += "Too"
+        resources[name] = _alarm(alarm)
     parameters: dict[str, Any] = {
         "Prefix": {
             "Type": "String",

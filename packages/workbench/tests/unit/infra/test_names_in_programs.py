@@ -16,6 +16,7 @@ from keyfold.design.schema import Schema
 from keyfold.errors import KeyfoldError
 from keyfold.review.draft.python import declaration
 from keyfold_workbench.infra import FORMATS
+from keyfold_workbench.infra.plan import alarms, plan
 
 HOSTILE = (
     '"""\nraise SystemExit("taken")\n"""',
@@ -120,3 +121,22 @@ def _substituted(value: object) -> list[str]:
     if isinstance(value, list):
         return [text for inner in value for text in _substituted(inner)]
     return []
+
+
+def test_alarms_of_names_that_templates_do_not_tell_apart_are_all_there() -> None:
+    schema = _schema("notes", table="'''")
+    resources = yaml.safe_load(FORMATS["cloudformation"](schema))["Resources"].values()
+    made = [one for one in resources if one["Type"] == "AWS::CloudWatch::Alarm"]
+    assert len(made) == len(list(alarms(plan(schema))))
+
+
+def test_tables_that_templates_do_not_tell_apart_are_refused() -> None:
+    entities = "".join(
+        f"  {name}: {{table: {table}, key: {{id: <id>}}, attributes: {{id: id}}}}\n"
+        for name, table in (("One", "user-data"), ("Other", "user.data"))
+    )
+    tables = "tables: {user-data: {key: [id]}, user.data: {key: [id]}}"
+    schema = loads(f"design: d\n{tables}\nentities:\n{entities}")
+    for format in ("cloudformation", "cdk"):
+        with pytest.raises(KeyfoldError, match=r"user-data and user\.data"):
+            FORMATS[format](schema)
