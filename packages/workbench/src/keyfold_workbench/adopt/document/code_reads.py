@@ -132,8 +132,8 @@ def _table_called(text: str, here: Here) -> str:
     named = re.search(r"(?i)table[-_]?name['\"]?\s*[=:(]?\s*['\"]([\w.-]+)['\"]", text)
     if named:
         return named[1]
-    words = {*re.findall(r"[\w.${}<>-]+", text)}
-    exact = [table for table in here.names.tables if table in words]
+    said = {*re.findall(r"[\w.${}<>-]+", text)}
+    exact = [table for table in here.names.tables if table in said]
     if len(exact) == 1:
         return exact[0]
     called = re.search(r"\b(\w+?)_?[Tt]able\.(?:query|get_item|get)\(", text)
