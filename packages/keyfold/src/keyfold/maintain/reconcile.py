@@ -106,26 +106,19 @@ def _by_address(structure: Copies, item: Entity | None) -> dict[Address, CopyFac
 def unchanged_check(canonical: Ref[Any], item: WireItem | None, fields: frozenset[str]) -> Marker:
     """A check that the canonical's fields are unchanged, or that it is still missing."""
     spec: EntitySpec = canonical.entity.__spec__
-    expressions = Expressions()
+    expressions, table = Expressions(), spec.table.schema
     if item is None:
-        condition = f"attribute_not_exists({expressions.name(spec.table.schema.partition)})"
+        tests = expressions.unchanged([table.partition], {})
     else:
-        tests = [f"attribute_exists({expressions.name(spec.table.schema.partition)})"]
-        for attribute in sorted(spec.fields[name].attribute for name in fields):
-            if attribute in spec.table.schema.key_attributes:
-                continue
-            name = expressions.name(attribute)
-            if attribute in item:
-                tests.append(f"{name} = {expressions.value(item[attribute])}")
-            else:
-                tests.append(f"attribute_not_exists({name})")
-        condition = " AND ".join(tests)
+        tests = [f"attribute_exists({expressions.name(table.partition)})"]
+        attributes = {spec.fields[name].attribute for name in fields}
+        tests += expressions.unchanged(sorted(attributes - set(table.key_attributes)), item)
     return Marker(
         spec.table,
         "ConditionCheck",
         {
             "Key": canonical.wire(),
-            "ConditionExpression": condition,
+            "ConditionExpression": " AND ".join(tests),
             **expressions.placeholders(),
         },
         lambda _: CanonicalMoved(f"{canonical} changed in the meantime"),

@@ -26,7 +26,7 @@ from keyfold.maintain.verify_scan import wrong_attributes
 from keyfold.runtime.arguments import several
 from keyfold.runtime.context import Context
 from keyfold.runtime.db import Db
-from keyfold.runtime.expression import Expressions
+from keyfold.runtime.expression import Clauses, Expressions
 from keyfold.runtime.flow import Call, Flow, Pause
 from keyfold.runtime.handle import checked_handle
 
@@ -180,7 +180,7 @@ def _quarantine(context: Context, drift: Drift, quarantine: Quarantine) -> Flow[
         )
     quarantine(drift.table, item)
     expressions = Expressions()
-    same = [f"{expressions.name(n)} = {expressions.value(v)}" for n, v in item.items()]
+    same = expressions.unchanged(item, item)
     yield Call(
         "DeleteItem",
         {
@@ -218,30 +218,20 @@ def _fix_index(context: Context, drift: Drift) -> Flow[None]:
     if wrong is None:
         return
     expressions = Expressions()
-    sets, removes, tests = [], [], []
+    clauses = Clauses(expressions)
     for name, value in wrong.expected.items():
-        placeholder = expressions.name(name)
-        if value is None:
-            removes.append(placeholder)
-        else:
-            sets.append(f"{placeholder} = {expressions.value(value)}")
+        clauses.attribute(name, value)
     concerned = {spec.fields[f].attribute for p in spec.placements.values() for f in p.fields}
-    for name in sorted(concerned | set(wrong.expected)):
-        if name in spec.table.schema.key_attributes:
-            continue
-        placeholder = expressions.name(name)
-        if name in item:
-            tests.append(f"{placeholder} = {expressions.value(item[name])}")
-        else:
-            tests.append(f"attribute_not_exists({placeholder})")
-    clauses = [f"SET {', '.join(sets)}"] if sets else []
-    clauses += [f"REMOVE {', '.join(removes)}"] if removes else []
+    concerned |= wrong.expected.keys()
+    tests = expressions.unchanged(
+        sorted(concerned.difference(spec.table.schema.key_attributes)), item
+    )
     yield Call(
         "UpdateItem",
         {
             "TableName": context.physical(spec.table.schema),
             "Key": drift.subject.wire(),
-            "UpdateExpression": " ".join(clauses),
+            "UpdateExpression": clauses.text(),
             "ConditionExpression": " AND ".join(tests),
             **expressions.placeholders(),
         },

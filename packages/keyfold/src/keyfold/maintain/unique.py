@@ -36,6 +36,7 @@ from keyfold.maintain.structure import (
     Shown,
 )
 from keyfold.runtime.context import Context
+from keyfold.runtime.expression import Clauses, Expressions
 from keyfold.runtime.flow import Flow
 from keyfold.runtime.intent import Marker
 from keyfold.runtime.writes import commit
@@ -290,24 +291,21 @@ class Unique(MarkedStructure, Reconciled, Declared):
 
         What another program has written into it stays.
         """
-        table = self.source.__table__
-        request: dict[str, Any] = {
+        table, expressions = self.source.__table__, Expressions()
+        held = {} if drift.found is None else {HOLDER: {"M": drift.found}}
+        [unchanged] = expressions.unchanged([HOLDER], held)
+        clauses = Clauses(expressions)
+        for name, value in (right or {}).items():
+            if name not in drift.key:
+                clauses.attribute(name, value)
+        request = {
             "Key": dict(drift.key),
-            "ConditionExpression": "#holder = :found",
-            "ExpressionAttributeNames": {"#holder": HOLDER},
-            "ExpressionAttributeValues": {":found": {"M": drift.found}},
+            "ConditionExpression": unchanged,
+            **expressions.placeholders(),
         }
-        if drift.found is None:
-            request["ConditionExpression"] = "attribute_not_exists(#holder)"
-            request["ExpressionAttributeValues"] = {}
         if right is None:
             return Marker(table, "Delete", request)
-        others = {name: value for name, value in right.items() if name not in drift.key}
-        for place, (name, value) in enumerate(others.items()):
-            request["ExpressionAttributeNames"][f"#n{place}"] = name
-            request["ExpressionAttributeValues"][f":v{place}"] = value
-        sets = ", ".join(f"#n{place} = :v{place}" for place in range(len(others)))
-        return Marker(table, "Update", request | {"UpdateExpression": f"SET {sets}"})
+        return Marker(table, "Update", {**request, "UpdateExpression": clauses.text()})
 
     def _refusal(self, new: Entity) -> Callable[[Mapping[str, Any] | None], Exception]:
         def refusal(item: Mapping[str, Any] | None) -> Exception:

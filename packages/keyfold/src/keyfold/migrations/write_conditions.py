@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from keyfold.migrations.backend import Item
+from keyfold.runtime.expression import Clauses, Expressions
 
 ABSENT: Final = "attribute_not_exists(#key)"
 PRESENT: Final = "attribute_exists(#key)"
@@ -17,44 +18,25 @@ def absent(key: Item) -> Item:
 
 def unchanged(item: Item, key: Item) -> Item:
     """The condition that an item is unchanged, as far as a condition can express."""
-    names, values, conditions = {"#key": next(iter(key))}, {}, ["attribute_exists(#key)"]
-    for number, (name, wire) in enumerate(sorted(item.items())[:20]):
-        if name not in key and len(str(wire)) < 200:
-            names[f"#n{number}"], values[f":b{number}"] = name, wire
-            conditions.append(f"#n{number} = :b{number}")
-    request: Item = {
-        "ConditionExpression": " AND ".join(conditions),
-        "ExpressionAttributeNames": names,
-    }
-    return {**request, "ExpressionAttributeValues": values} if values else request
+    expressions = Expressions()
+    short = (name for name, wire in sorted(item.items())[:20] if len(str(wire)) < 200)
+    conditions = expressions.unchanged((name for name in short if name not in key), item)
+    return _request(expressions, key, conditions)
 
 
 def difference(item: Item, changed: Item, key: Item) -> Item:
     """An update from one to the other, if the changed attributes are unchanged."""
-    names: dict[str, str] = {"#key": next(iter(key))}
-    values: Item = {}
-    sets, removes, conditions = [], [], ["attribute_exists(#key)"]
-    for number, name in enumerate(sorted(item.keys() | changed.keys())):
-        before, after = item.get(name), changed.get(name)
-        if before == after or name in key:
-            continue
-        placeholder = f"#n{number}"
-        names[placeholder] = name
-        if before is None:
-            conditions.append(f"attribute_not_exists({placeholder})")
-        else:
-            values[f":b{number}"] = before
-            conditions.append(f"{placeholder} = :b{number}")
-        if after is None:
-            removes.append(placeholder)
-        else:
-            values[f":a{number}"] = after
-            sets.append(f"{placeholder} = :a{number}")
-    clauses = [f"SET {', '.join(sets)}"] * bool(sets)
-    clauses += [f"REMOVE {', '.join(removes)}"] * bool(removes)
-    request: Item = {
-        "UpdateExpression": " ".join(clauses),
-        "ConditionExpression": " AND ".join(conditions),
-        "ExpressionAttributeNames": names,
-    }
-    return {**request, "ExpressionAttributeValues": values} if values else request
+    expressions = Expressions()
+    names = sorted(item.keys() | changed.keys())
+    differing = [one for one in names if item.get(one) != changed.get(one) and one not in key]
+    conditions, clauses = expressions.unchanged(differing, item), Clauses(expressions)
+    for name in differing:
+        clauses.attribute(name, changed.get(name))
+    return {"UpdateExpression": clauses.text(), **_request(expressions, key, conditions)}
+
+
+def _request(expressions: Expressions, key: Item, conditions: list[str]) -> Item:
+    given = expressions.placeholders()
+    names = {"#key": next(iter(key)), **given.get("ExpressionAttributeNames", {})}
+    condition = " AND ".join([PRESENT, *conditions])
+    return {**given, "ConditionExpression": condition, "ExpressionAttributeNames": names}

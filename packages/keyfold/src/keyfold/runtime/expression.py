@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -41,6 +41,15 @@ class Expressions:
             members["ExpressionAttributeValues"] = self.values
         return members
 
+    def unchanged(self, attributes: Iterable[str], item: Mapping[str, Any]) -> list[str]:
+        """The conditions that these attributes are still what they are in an item."""
+        found = []
+        for one in attributes:
+            name = self.name(one)
+            same = f"{name} = {self.value(item[one])}" if one in item else ""
+            found.append(same or f"attribute_not_exists({name})")
+        return found
+
     def condition(
         self, condition: Condition, spec: EntitySpec, arguments: Mapping[str, Any] | None = None
     ) -> str:
@@ -72,3 +81,26 @@ class Expressions:
             case Value(content):
                 return self.value(content)
         raise PlanError(f"{given.text} is not given")
+
+
+class Clauses:
+    """The clauses of one update expression."""
+
+    def __init__(self, expressions: Expressions) -> None:
+        self._expressions = expressions
+        self._clauses: dict[str, list[str]] = {"SET": [], "REMOVE": [], "ADD": [], "DELETE": []}
+
+    def attribute(self, attribute: str, wire: Mapping[str, Any] | None) -> None:
+        """Set an attribute, or remove it."""
+        name = self._expressions.name(attribute)
+        if wire is None:
+            self._clauses["REMOVE"].append(name)
+        else:
+            self._clauses["SET"].append(f"{name} = {self._expressions.value(wire)}")
+
+    def text(self) -> str:
+        found = []
+        for verb, clauses in self._clauses.items():
+            if clauses:
+                found.append(f"{verb} {', '.join(clauses)}")
+        return " ".join(found)

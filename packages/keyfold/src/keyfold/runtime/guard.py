@@ -83,17 +83,11 @@ def unchanged_guards(
     if present is None:
         present = spec.attributes_of(old.__dict__)
         present |= spec.index_attributes(old.__dict__) if spec.in_keys else {}
+    free, keys = [], spec.table.schema.key_attributes
     for field in sorted(guarded):
-        attribute = spec.fields[field].attribute
-        if attribute in spec.table.schema.key_attributes:
-            continue
-        name = expressions.name(attribute)
-        wire = present.get(attribute)
-        if wire is None:
-            guards.append(f"attribute_not_exists({name})")
-        else:
-            guards.append(f"{name} = {expressions.value(wire)}")
-    return guards
+        if spec.fields[field].attribute not in keys:
+            free.append(spec.fields[field].attribute)
+    return guards + expressions.unchanged(free, present)
 
 
 def _identifying_fields(spec: EntitySpec, intent: Update | Delete) -> set[str]:

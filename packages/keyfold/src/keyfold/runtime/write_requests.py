@@ -25,7 +25,7 @@ from keyfold.runtime.changes import (
     in_one_form,
 )
 from keyfold.runtime.context import Context
-from keyfold.runtime.expression import Expressions
+from keyfold.runtime.expression import Clauses, Expressions
 from keyfold.runtime.guard import Lingering, WireItem, not_met, refusal_of, unchanged_guards
 from keyfold.runtime.intent import Check, Delete, Intent, Marker, Put, Update
 from keyfold.runtime.recognition import is_expired
@@ -109,7 +109,7 @@ def put_write(context: Context, intent: Put, wire: WireItem | None) -> WireWrite
 
 def _replacing(spec: EntitySpec, item: WireItem, expressions: Expressions) -> str:
     """The update that turns a stored item into this one and leaves undeclared attributes alone."""
-    actions = _Actions(expressions)
+    actions = Clauses(expressions)
     for attribute in sorted(spec.attributes - set(spec.table.schema.key_attributes)):
         actions.attribute(attribute, item.get(attribute))
     return actions.text()
@@ -181,8 +181,7 @@ def delete_write(
         conditions.append(f"attribute_exists({expressions.name(spec.table.schema.partition)})")
     if old is not None:
         conditions += unchanged_guards(expressions, spec, old, stored, intent)
-    for attribute, value in intent.carried.items():
-        conditions.append(f"{expressions.name(attribute)} = {expressions.value(value)}")
+    conditions += expressions.unchanged(intent.carried, intent.carried)
     if intent.condition is not None:
         conditions.append(expressions.condition(intent.condition, spec))
     request = {
@@ -303,12 +302,8 @@ def _guard(conditions: list[str], expressions: Expressions) -> WireItem:
     return {**members, **expressions.placeholders()}
 
 
-class _Actions:
-    """The clauses of one update expression."""
-
-    def __init__(self, expressions: Expressions) -> None:
-        self._expressions = expressions
-        self._clauses: dict[str, list[str]] = {"SET": [], "REMOVE": [], "ADD": [], "DELETE": []}
+class _Actions(Clauses):
+    """The clauses of changes to fields."""
 
     def change(self, spec: EntitySpec, field: str, one: Change) -> None:
         named = spec.fields[field]
@@ -362,21 +357,7 @@ class _Actions:
             value = f"if_not_exists({path}, {value})"
         self._clauses["SET"].append(f"{path} = {value}")
 
-    def attribute(self, attribute: str, wire: WireItem | None) -> None:
-        name = self._expressions.name(attribute)
-        if wire is None:
-            self._clauses["REMOVE"].append(name)
-        else:
-            self._clauses["SET"].append(f"{name} = {self._expressions.value(wire)}")
-
     def default(self, attribute: str, wire: WireItem) -> None:
         name = self._expressions.name(attribute)
         value = self._expressions.value(wire)
         self._clauses["SET"].append(f"{name} = if_not_exists({name}, {value})")
-
-    def text(self) -> str:
-        found = []
-        for verb, clauses in self._clauses.items():
-            if clauses:
-                found.append(f"{verb} {', '.join(clauses)}")
-        return " ".join(found)

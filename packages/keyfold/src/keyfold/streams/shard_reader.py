@@ -103,10 +103,7 @@ class ShardReader:
 def _settled(records: list[WireRecord], unresolved: list[str]) -> list[WireRecord]:
     """The records, by sequence, up to the first that is not settled."""
 
-    def sequence(record: WireRecord) -> str:
-        return str(record["dynamodb"]["SequenceNumber"])
-
+    known = (one for one in records if "SequenceNumber" in one.get("dynamodb", {}))
+    found = {str(one["dynamodb"]["SequenceNumber"]): one for one in known}
     left = set(unresolved)
-    found = [one for one in records if "SequenceNumber" in one.get("dynamodb", {})]
-    found.sort(key=lambda one: int(sequence(one)))
-    return list(takewhile(lambda one: sequence(one) not in left, found))
+    return [found[one] for one in takewhile(lambda one: one not in left, sorted(found, key=int))]
