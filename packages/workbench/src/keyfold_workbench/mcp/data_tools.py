@@ -8,7 +8,6 @@ from typing import Any, get_type_hints
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
-from pydantic_core import to_jsonable_python
 
 from keyfold.design.entity import Entity
 from keyfold.design.nearest import Neighbour
@@ -22,7 +21,7 @@ from keyfold.review.worst_case import worst_case_sentence
 from keyfold.runtime import batch
 from keyfold.settings import nearest
 from keyfold_engine.clients.recorder import RecordedClient
-from keyfold_workbench.mcp.tool import ToolAnswer, fitting, tool
+from keyfold_workbench.mcp.tool import ToolAnswer, as_json, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
 
 MOST_ITEMS = 50
@@ -195,9 +194,9 @@ class DataTools:
                     DriftFound(
                         kind=one.kind,
                         structure=one.structure,
-                        key=_jsonable(one.key),
-                        expected=_jsonable(one.expected),
-                        found=_jsonable(one.found),
+                        key=as_json(one.key),
+                        expected=as_json(one.expected),
+                        found=as_json(one.found),
                     )
                     for one in report.drifts
                 ],
@@ -294,7 +293,7 @@ def _items(
         requests=[
             RequestMade(
                 operation=one.operation,
-                request=_jsonable(one.request) if detail else None,
+                request=as_json(one.request) if detail else None,
                 units=one.units,
                 searched_bytes=one.searched_bytes,
             )
@@ -304,13 +303,9 @@ def _items(
     )
 
 
-def _jsonable(value: Any) -> Any:
-    return to_jsonable_python(value, bytes_mode="base64", fallback=str)
-
-
 def _plain(one: Any) -> dict[str, Any]:
     if isinstance(one, Neighbour):
         return {"score": one.score, **_plain(one.item)}
     if isinstance(one, BaseModel):
-        return {"entity": type(one).__name__, **_jsonable(one.model_dump())}
-    return {"value": _jsonable(one)}
+        return {"entity": type(one).__name__, **as_json(one.model_dump())}
+    return {"value": as_json(one)}

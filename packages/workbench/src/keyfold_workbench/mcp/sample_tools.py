@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from pydantic import Field
-from pydantic_core import to_jsonable_python
 
 from keyfold.design.entity import Entity
 from keyfold.errors import AlreadyExists, KeyfoldError
 from keyfold.review.draft.declarations import declarations_of
 from keyfold.rows.item_writer import put
 from keyfold_workbench.adopt.made_items import ItemMaker
-from keyfold_workbench.mcp.tool import ToolAnswer, fitting, tool
+from keyfold_workbench.mcp.tool import ToolAnswer, as_json, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
 
 MOST_MADE = 50
@@ -94,5 +93,5 @@ def _make(maker: ItemMaker, items: int, counts: dict[str, int] | None) -> list[E
 
 
 def _plain(one: Entity) -> dict[str, Any]:
-    values = to_jsonable_python(one.model_dump(), bytes_mode="base64", fallback=str)
+    values = as_json(one.model_dump())
     return {"entity": type(one).__name__, **values}

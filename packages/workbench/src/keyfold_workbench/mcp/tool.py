@@ -102,6 +102,11 @@ def fitting(
     return held, None
 
 
+def as_json(value: Any) -> Any:
+    """A value as an answer has it: binary is base64."""
+    return pydantic_core.to_jsonable_python(value, bytes_mode="base64", fallback=str)
+
+
 def json_size(item: object) -> int:
     """The bytes of a value in an answer."""
     return len(pydantic_core.to_json(item, bytes_mode="base64", fallback=str)) + 2

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
-from pydantic_core import to_jsonable_python
 
 from keyfold.design.address import Ref
 from keyfold.design.entity import Entity
@@ -16,7 +15,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.runtime import Db, Intent, transaction
 from keyfold.runtime.planned_write import PlannedWrite, send_write
 from keyfold.settings import nearest
-from keyfold_workbench.mcp.tool import ToolAnswer, fitting, tool
+from keyfold_workbench.mcp.tool import ToolAnswer, as_json, fitting, tool
 from keyfold_workbench.mcp.workspace import Workspace
 from keyfold_workbench.studio.items import ItemReader
 from keyfold_workbench.studio.outline import OutlineStep, outline_on
@@ -91,7 +90,7 @@ class WriteTools:
             operation=planned.request.operation,
             items=shown,
             left_out=len(items) - len(shown),
-            request=_jsonable(planned.request.request) if detail else None,
+            request=as_json(planned.request.request) if detail else None,
             units_written=made.table_units + made.index_units,
             later=[name for _, name in planned.later],
             units_read=planned.read_units,
@@ -123,10 +122,6 @@ def _change(step: OutlineStep) -> PlannedItem:
         ],
         condition=step.condition,
     )
-
-
-def _jsonable(value: Any) -> Any:
-    return to_jsonable_python(value, bytes_mode="base64", fallback=str)
 
 
 def _check(db: Db, verb: Verb, entity: type[Entity], given: dict[str, Any]) -> None:

@@ -177,16 +177,14 @@ def _figures(view: PageView, page: ItemPage) -> Html:
     checkup = view.system.checkup
     drifts = [one for one in page.items if checkup.drift_of(one.table.name, one.key) is not None]
     sizes = [item.size for item in page.items]
-    whole, whole_unit = size(sum(sizes))
-    largest, largest_unit = size(max(sizes, default=0))
     more = "and more follow" if page.after else "all"
     unknown = sum(item.kind == "undeclared" for item in page.items)
     return stats(
         [
             ("Items", count(len(page.items)), more),
-            ("Size", whole, whole_unit),
+            ("Size", *size(sum(sizes))),
             ("To read this", units(page.units), f"units, {plural(page.requests, 'request')}"),
-            ("Largest item", largest, largest_unit),
+            ("Largest item", *size(max(sizes, default=0))),
             (
                 "Undeclared",
                 state("warn", count(unknown)) if unknown else state("ok", "0"),
@@ -340,8 +338,7 @@ def _tables(view: PageView) -> Html:
             listed = empty("No such table", f"The backend has no {view.system.physical(table)}.")
         elif not rows:
             listed = empty("No items", "Write items with your code or with New item…")
-        number, unit = size(found.bytes)
-        note = f"{count(found.items, estimate=rough)} items · {number} {unit}"
+        note = f"{count(found.items, estimate=rough)} items · {' '.join(size(found.bytes))}"
         tables.append(
             panel(
                 table.name,

@@ -247,11 +247,10 @@ def _jump(view: PageView, name: str, key: WireItem, item: KnownItem | None, says
 
 
 def _weight(item: KnownItem) -> str:
-    number, unit = size(item.size)
     entries = len(item.indexes)
     more = f", {entries} of them for {plural(entries, 'index', 'indexes')}" if entries else ""
     return (
-        f"{number} {unit} · {units(item.read_units)} read units alone, "
+        f"{' '.join(size(item.size))} · {units(item.read_units)} read units alone, "
         f"{units(2 * item.read_units)} consistent · {units(item.write_units)} write units to "
         f"change{more}"
     )

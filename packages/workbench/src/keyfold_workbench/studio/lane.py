@@ -30,9 +30,8 @@ def _table(view: PageView, table: TableSchema, ids: dict[str, str]) -> Iterator[
     names = ", ".join(table.key_attributes)
     told = names
     if seen is not None:
-        number, unit = size(seen.bytes)
-        rough = not seen.complete
-        told = f"{names} · {count(seen.items, estimate=rough)} items · {number} {unit}"
+        items = count(seen.items, estimate=not seen.complete)
+        told = f"{names} · {items} items · {' '.join(size(seen.bytes))}"
     yield el("h2", table.name, " ", el("small", told))
     members = [
         (entity, entity.key, ids[entity.name], _maintained_words(view, entity))

@@ -22,9 +22,9 @@ def panel(
     label: str | None = None,
 ) -> Html:
     head = el("h2", title)
-    said = el("span.small.muted", note) if isinstance(note, str) else note
-    if note is not None and isinstance(note, Html):
-        said = note
+    said = note
+    if isinstance(note, str) and not isinstance(note, Html):
+        said = el("span.small.muted", note)
     return el(
         "section.panel",
         el("header", head, said),

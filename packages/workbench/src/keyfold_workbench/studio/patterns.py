@@ -147,6 +147,11 @@ def _form(
     view: PageView, chosen: AccessPattern, wanted: list[PatternArgument], *, show_problems: bool
 ) -> Html:
     boxes = []
+    if getattr(chosen, "paged", False) or view.query.get("after"):
+        wanted = [
+            *wanted,
+            PatternArgument("after", "cursor", view.query.get("after", ""), "", False),
+        ]
     for one in wanted:
         name = f"p-{one.name}"
         options = [el("option", label, value=value) for value, label in one.offered[:OFFERED]]
@@ -163,25 +168,11 @@ def _form(
                     value=one.text,
                     list=f"{name}-offered" if options else None,
                     aria_invalid="true" if wrong else None,
+                    placeholder="from the start" if one.type == "cursor" else None,
                     autocomplete="off",
                 ),
                 el("datalist", options, id=f"{name}-offered") if options else None,
                 el("small.err", one.problem) if wrong else None,
-            )
-        )
-    if getattr(chosen, "paged", False) or view.query.get("after"):
-        boxes.append(
-            el(
-                "div",
-                el("label", "after ", el("code", "cursor"), for_="p-after"),
-                el(
-                    "input",
-                    type="text",
-                    id="p-after",
-                    name="after",
-                    value=view.query.get("after", ""),
-                    placeholder="from the start",
-                ),
             )
         )
     run = el("button.btn.main", "Run ", el("kbd", "⏎"), type="submit", name="run", value="1")
