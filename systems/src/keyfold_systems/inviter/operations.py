@@ -31,6 +31,7 @@ from keyfold_systems.inviter.views import (
     NewHangout,
     Person,
     Stated,
+    UserName,
     guests_of,
     names_of,
     show_answers,
@@ -90,7 +91,7 @@ class Operations(Service):
                 await self.db.create(User(user_id=caller.id, name=name))
 
     @mutation("/users/{user_id}", method="PUT", allow=itself("user_id"))
-    async def save_user(self, user_id: str, name: Stated) -> User:
+    async def save_user(self, user_id: str, name: UserName) -> User:
         """Set your name; memberships follow."""
         return await self.db.upsert(User.key(user_id=user_id), name=name)
 

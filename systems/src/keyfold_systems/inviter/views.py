@@ -24,6 +24,7 @@ from keyfold_systems.inviter.entities import (
 from keyfold_web import ItemView, Payload, cleared, unchanged
 
 Stated = Annotated[Text, StringConstraints(strip_whitespace=True)]
+UserName = Annotated[Stated, Field(examples=["Ada"])]
 Guests = Annotated[list[str], Field(max_length=MOST_INVITED)]
 Listed = HangoutPointer | UserHangoutPointer
 
