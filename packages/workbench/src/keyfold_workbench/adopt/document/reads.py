@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from keyfold_workbench.adopt.document.blocks import Block, codes, plain
 from keyfold_workbench.adopt.document.here import Here
@@ -26,7 +26,6 @@ from keyfold_workbench.adopt.document.notations import (
     READS,
     WRITE_NAME,
     WRITE_WORD,
-    section_of,
 )
 from keyfold_workbench.adopt.document.scope import Scope
 from keyfold_workbench.adopt.document.statements import PatternStatement, WriteStatement
@@ -228,37 +227,23 @@ def _without_conditions(
         or _NAMED_CALL.match(name)
         or next(filter(None, map(_NAMED_CALL.match, codes(text))), None)
     )
+    told: dict[str, Any] = {
+        "name": name,
+        "index": index,
+        "entity": here.at.entity,
+        "descending": bool(DESCENDING.search(text)),
+    }
     if call and operation and call[2].strip() and (here.at.table or here.at.entity):
         words = (word.split(":")[0].strip(" ?") for word in call[2].split(","))
         given = tuple(word for word in words if word and not _NO_ARGUMENT.search(word))
-        here.say(
-            PatternStatement,
-            line,
-            notation,
-            name=name,
-            operation=operation,
-            index=index,
-            given=given,
-            entity=here.at.entity,
-            descending=bool(DESCENDING.search(text)),
-        )
+        here.say(PatternStatement, line, notation, operation=operation, given=given, **told)
         return True
     if not operation and not index and READ_BY.match(text):
-        here.say(PatternStatement, line, notation, name=name, text=text, entity=here.at.entity,
-                 descending=bool(DESCENDING.search(text)))  # fmt: skip
+        here.say(PatternStatement, line, notation, text=text, **told)
         return True
     if name and (operation in ("get", "query") or index):
-        here.say(
-            PatternStatement,
-            line,
-            notation,
-            name=name,
-            operation=operation or "query",
-            index=index,
-            text=text,
-            entity=here.at.entity,
-            descending=bool(DESCENDING.search(text)),
-        )
+        operation = operation or "query"
+        here.say(PatternStatement, line, notation, operation=operation, text=text, **told)
         return True
     if name and operation:
         here.ask(line, f"{name}: by which key? No condition is given.")
@@ -299,15 +284,3 @@ def with_side(clause: KeyClause, index: str) -> KeyClause:
         if index and not clause.side.index
         else clause
     )
-
-
-__all__ = [
-    "clauses_of",
-    "is_write",
-    "pattern_name",
-    "section_of",
-    "tell_read",
-    "tells_reads",
-    "title_of",
-    "with_side",
-]
