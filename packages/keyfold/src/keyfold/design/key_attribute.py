@@ -144,7 +144,7 @@ def check_type(fields: Mapping[str, FieldSpec], attribute: KeyAttribute) -> None
         if kind in _NOT_IN_KEYS or kind.endswith("_set"):
             refuse(
                 "K12",
-                f"{slot.field} is a {kind}, which cannot be part of a text key.",
-                "Text keys hold text, numbers and times; bytes need a key attribute "
-                "of type B of their own.",
+                f"{slot.field} is of kind {kind}, which cannot be part of a text key.",
+                "Text keys hold text, numbers, times and what a comparable codec stores as such; "
+                "bytes need a key attribute of type B of their own.",
             )

@@ -296,7 +296,7 @@ def parse_template(text: str, *, escape: bool = False) -> Template:
             refuse(
                 "K1",
                 f"the key template {text!r} has an unmatched brace.",
-                "Write fields as {name} or {name:format}.",
+                "Write fields as {name} or {name:format}, with letters, digits and _ in a name.",
             )
     for left, right in pairwise(parts):
         if isinstance(left, Slot) and isinstance(right, Slot):

@@ -293,8 +293,8 @@ def test_what_a_codec_cannot_store_or_read_names_the_field(db: Db) -> None:
 @pytest.mark.parametrize(
     ("declared", "match"),
     [
-        ({"key": Key("X#{token}", "X")}, "token is a coded, which"),
-        ({"of": On("GSI1", "X", "X#{token}")}, "token is a coded, which"),
+        ({"key": Key("X#{token}", "X")}, "token is of kind coded, which"),
+        ({"of": On("GSI1", "X", "X#{token}")}, "token is of kind coded, which"),
         ({"one": Unique("token")}, "Unique names token, which is of kind coded"),
         ({"token": Annotated[SecretStr, Stored(SEALED), InKey()]}, "is marked InKey"),
         ({"token": Annotated[str, Stored("epoch")]}, "give other types a codec"),

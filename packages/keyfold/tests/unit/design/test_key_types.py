@@ -106,7 +106,9 @@ def test_a_range_over_binary_keys_includes_its_ends(db: Db) -> None:
 def test_bytes_in_a_text_key_are_refused_when_declared() -> None:
     other = Design("other")
     table = other.table("t")
-    with pytest.raises(DeclarationError, match="raw is a binary, which cannot be part of a text"):
+    with pytest.raises(
+        DeclarationError, match="raw is of kind binary, which cannot be part of a text"
+    ):
 
         class Raw(Entity, table=table):
             raw: bytes
