@@ -32,22 +32,14 @@ def pattern_rows(here: Here, grid: DocumentGrid) -> None:
         known.get(plain(r.cells[0]), r.cells[1]) != r.cells[1] for r in grid.body
     ):
         first = 0  # the numbers of a table that names the patterns
+    sorting = {
+        at for at, head in enumerate(grid.header) if re.match(r"(?i)sort(?:ing)?$|order$", head)
+    }
     for row in grid.body:
         name = grid.cell(row, first)
         name = known.get(plain(name), name) if first == 0 else name
-        rest = [
-            cell
-            for at, cell in enumerate(row.cells)
-            if at > first
-            and not re.match(
-                r"(?i)sort(?:ing)?$|order$", grid.header[min(at, len(grid.header) - 1)]
-            )
-        ]
-        order = [
-            cell
-            for at, cell in enumerate(row.cells)
-            if re.match(r"(?i)sort(?:ing)?$|order$", grid.header[min(at, len(grid.header) - 1)])
-        ]
+        rest = [cell for at, cell in enumerate(row.cells) if at > first and at not in sorting]
+        order = [cell for at, cell in enumerate(row.cells) if at in sorting]
         found = [clause for cell in rest for clause in clauses_of(cell, here.names)]
         for side, cell in grid.key_cells(row):
             if not is_absent(cell) and not clauses_of(cell, here.names):
