@@ -9,7 +9,7 @@ from keyfold_web.identity import Identity
 
 
 class VisitorTokens(DevelopmentTokens):
-    """Accepts `Bearer ada` as ada, besides the tokens of the sign-in page."""
+    """Accepts `Bearer ada` as ada, besides the tokens that its pages get."""
 
     def __init__(self, people: Iterable[Identity]) -> None:
         super().__init__()

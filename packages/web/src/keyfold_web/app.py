@@ -35,7 +35,7 @@ from keyfold_engine import prometheus
 from keyfold_web import metrics, pages
 from keyfold_web.auth import Tokens
 from keyfold_web.cors import cross_origin
-from keyfold_web.development import DevelopmentTokens, sign_in_routes
+from keyfold_web.development import DevelopmentTokens, sign_in_route
 from keyfold_web.dispatch import Dispatch, OperationMetrics
 from keyfold_web.examples import Examples, examples_route
 from keyfold_web.graphql import graphql_routes
@@ -69,7 +69,7 @@ RESERVED_NAMES = (
 
 @dataclass(frozen=True)
 class ApiSettings:
-    """Configuration of the served application; development mode adds the sign-in page and
+    """Configuration of the served application; development mode adds `/sign-in` and
     introspection.
 
     `people` are the users offered at the development sign-in, and `examples` the values that fill
@@ -120,9 +120,7 @@ def create_app(services: Sequence[Service], settings: ApiSettings | None = None)
         routes.append(Mount(f"/{_mount_name(dispatch)}", app))
     routes += _own_routes(services, chosen)
     if chosen.development and isinstance(tokens, DevelopmentTokens):
-        titles = {one.name: one.title for one in services}
-        known = {titles.get(name, name): those for name, those in chosen.people.items()}
-        routes += sign_in_routes(tokens, known)
+        routes.append(sign_in_route(tokens))
     return Starlette(
         routes=routes,
         middleware=_middleware(chosen, tokens, names),

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
 from typing import Annotated, Final
 
 import jwt
 from pydantic import StringConstraints, ValidationError
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from keyfold_engine.clock import Clock, SystemClock
-from keyfold_web import pages
 from keyfold_web.asgi import read_body
 from keyfold_web.auth import Verified, verify
 from keyfold_web.exchange import problem_answer
@@ -62,13 +60,8 @@ class SignIn(Payload):
     groups: tuple[Word, ...] = ()
 
 
-def sign_in_routes(
-    tokens: DevelopmentTokens, people: Mapping[str, Sequence[Identity]]
-) -> list[Route]:
-    """The page with the users, and the POST that it makes."""
-
-    async def page(_request: Request) -> Response:
-        return HTMLResponse(pages.sign_in(people))
+def sign_in_route(tokens: DevelopmentTokens) -> Route:
+    """Gives a token for the user and the groups that are sent."""
 
     async def issue(request: Request) -> Response:
         try:
@@ -80,7 +73,4 @@ def sign_in_routes(
             return response(problem_answer(problem_for(refused)))
         return JSONResponse({"token": tokens.issue(wanted.user, *wanted.groups)})
 
-    return [
-        Route("/sign-in", page, methods=["GET"]),
-        Route("/sign-in", issue, methods=["POST"]),
-    ]
+    return Route("/sign-in", issue, methods=["POST"])

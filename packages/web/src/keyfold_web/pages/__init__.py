@@ -1,4 +1,4 @@
-"""The HTML pages: index, REST and GraphQL documentation, development sign-in.
+"""The HTML pages: index, REST and GraphQL documentation.
 
 Everything is served from here or from an installed package; nothing is loaded from elsewhere.
 """
@@ -15,7 +15,6 @@ from keyfold_web.pages.html import (
     explorer,
     frame_page,
     index,
-    sign_in,
     swagger,
 )
 
@@ -29,6 +28,5 @@ __all__ = [
     "explorer",
     "frame_page",
     "index",
-    "sign_in",
     "swagger",
 ]

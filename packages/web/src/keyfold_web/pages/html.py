@@ -1,13 +1,13 @@
 """The HTML of the pages.
 
-Links are relative, so that the pages work under any prefix: index and sign-in at the top, a
-service's pages one level below.
+Links are relative, so that the pages work under any prefix: the index at the top, a service's
+pages one level below.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -118,7 +118,7 @@ aria-controls="offers" aria-autocomplete="list" wrap="off"></textarea>
 aria-label="Variables (JSON)">{{}}</textarea></details>
 <details><summary>Headers</summary><textarea id="headers" spellcheck="false"
 aria-label="Headers (JSON)" placeholder='{{"idempotency-key": "..."}}'></textarea>
-<label for="token">Token</label><input id="token" autocomplete="off" placeholder="from sign-in">
+<label for="token">Token</label><input id="token" autocomplete="off" placeholder="of who you are">
 </details>
 <details id="past" hidden><summary>History</summary><div id="runs"></div>
 <button id="forget" class="quiet">Forget all</button></details></section>
@@ -130,24 +130,6 @@ aria-label="Headers (JSON)" placeholder='{{"idempotency-key": "..."}}'></textare
 <div id="schema"></div></section>
 </main><script type="module" src="../assets/explorer.js"></script>"""
     return _page(f"{service.title}: GraphQL", body, top=_BELOW)
-
-
-def sign_in(people: Mapping[str, Sequence[Identity]]) -> str:
-    """The development sign-in: choose or enter a user, get a token."""
-    choices = "".join(
-        f"<h2>{escape(where)}</h2><ul class='people'>{''.join(map(_person, those))}</ul>"
-        for where, those in people.items()
-    )
-    body = f"""{_top("Sign in", ())}
-<main class="card"><h1>Sign in</h1><p>Tokens from here work on this development server only.</p>
-{choices}
-<form id="sign-in"><label>User id <input name="user" required maxlength="200"></label>
-<label>Groups <input name="groups" placeholder="admin"></label>
-<button>Sign in</button></form>
-<label for="token">Your token</label><textarea id="token" readonly></textarea>
-<p class="quiet">It is kept in this browser and used by the REST and GraphQL pages.</p></main>
-<script src="assets/sign-in.js"></script>"""
-    return _page("keyfold: sign in", body)
 
 
 def frame_page(frame: Frame, content: str) -> str:
@@ -218,16 +200,6 @@ def events() -> str:
 <th>Payload</th></tr></thead><tbody id="rows"></tbody></table></div></main>
 <script src="assets/events.js"></script>"""
     return _page("keyfold: domain events", body)
-
-
-def _person(one: Identity) -> str:
-    groups = escape(" ".join(sorted(one.groups)))
-    id = escape(one.id)
-    note = f" <small>{groups}</small>" if groups else ""
-    return (
-        f'<li><button type="button" data-user="{id}" data-groups="{groups}">{id}{note}'
-        "</button></li>"
-    )
 
 
 def _option(one: Identity) -> str:

@@ -37,7 +37,7 @@ async def signed_in(site: httpx.AsyncClient, user: str, *groups: str) -> dict[st
     return {"authorization": f"Bearer {answer.json()['token']}"}
 
 
-PAGES = ("/", "/sign-in", "/clubs/docs", "/clubs/graphql")
+PAGES = ("/", "/clubs/docs", "/clubs/graphql")
 
 
 def linked(page: httpx.Response) -> list[str]:
@@ -84,7 +84,6 @@ async def test_a_demo_user_signs_in_and_uses_rest_and_graphql(site: httpx.AsyncC
 
 async def test_sign_in_exists_in_development_only(clubs: Service) -> None:
     async with client_of(create_app([clubs])) as client:
-        assert (await client.get("/sign-in")).status_code == 404
         assert (await client.post("/sign-in", json={"user": "mia"})).status_code == 404
         headers = {"authorization": "Bearer x"}
         assert (await client.get("/clubs/clubs/chess", headers=headers)).status_code == 401

@@ -21,7 +21,6 @@ _OURS: Final = {
     "examples.js": "text/javascript",
     "explorer.js": "text/javascript",
     "query-text.js": "text/javascript",
-    "sign-in.js": "text/javascript",
 }
 _INSTALLED: Final = {
     "swagger-ui-bundle.js": "text/javascript",

@@ -22,8 +22,11 @@
     if (![...who.options].some((one) => one.value === user)) who.add(new Option(user, user), 1);
     who.value = user;
     who.addEventListener("change", async () => {
-      if (who.value === "…") return location.assign(who.dataset.signIn);
-      await become(who.value, (who.selectedOptions[0].dataset.groups || "").split(" ").filter(Boolean));
+      const [chosen] = who.selectedOptions;
+      const said = who.value === "…" ? prompt("User id, and groups after it") : `${who.value} ${chosen.dataset.groups || ""}`;
+      if (said === null) { who.value = user; return; }
+      const [person, ...groups] = said.trim().split(/[\s,]+/);
+      await become(person, groups);
       location.reload();
     });
   }
