@@ -11,7 +11,7 @@ from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
 from math import isfinite
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from pydantic import BaseModel
 
@@ -85,6 +85,9 @@ def _base64(value: bytes) -> str:
     return base64.b64encode(value).decode("ascii")
 
 
+_SET_MEMBERS: Final = (str, bytes, (int, float, Decimal))
+
+
 def document(value: Any) -> dict[str, Any]:
     """Any value as stored inside a list or map."""
     try:
@@ -116,8 +119,18 @@ def _storable(value: Any, level: int = 0) -> Any:
     if isinstance(value, list | tuple):
         return [_storable(inner, level + 1) for inner in value]
     if isinstance(value, set | frozenset):
-        return sorted(map(_storable, value), key=lambda inner: (type(inner).__name__, inner))
+        members = [_storable(inner, level + 1) for inner in value]
+        if _makes_set(members):
+            return frozenset(members)
+        return sorted(members, key=lambda inner: (type(inner).__name__, inner))
     return value
+
+
+def _makes_set(members: list[Any]) -> bool:
+    """Whether DynamoDB has a set of these; others are stored as a list."""
+    if not members or "" in members or b"" in members or any(type(m) is bool for m in members):
+        return False
+    return any(all(isinstance(m, kind) for m in members) for kind in _SET_MEMBERS)
 
 
 @lru_cache(maxsize=1024)
@@ -147,9 +160,14 @@ def read_document(value: dict[str, Any]) -> Any:
     if kind == "L":
         return [read_document(inner) for inner in content]
     if kind == "N":
-        number = Decimal(content)
-        return int(number) if number == number.to_integral_value() else number
+        return _whole(Decimal(content))
+    if kind == "NS":
+        return {_whole(Decimal(number)) for number in content}
     return decode_value(value)
+
+
+def _whole(number: Decimal) -> int | Decimal:
+    return int(number) if number == number.to_integral_value() else number
 
 
 def encoder(spec: FieldSpec) -> Encoder:
