@@ -12,7 +12,7 @@ import pytest
 from keyfold.cli import command_parser, main
 
 README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-UNTIL_STOPPED = {"studio", "lsp", "mcp"}
+UNTIL_STOPPED = {"api", "studio", "lsp", "mcp"}
 
 
 def commands() -> list[list[str]]:

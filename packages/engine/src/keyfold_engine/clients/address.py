@@ -89,6 +89,8 @@ def _region() -> str:
 def _file(address: str) -> Embedded:
     if re.fullmatch(r"(localhost|\d+\.\d+\.\d+\.\d+)(:\d+)?", address):
         raise AddressError(address, "a server's address begins with http:// or https://")
+    if scheme := re.match(r"(dynamodb|https?):", address):
+        raise AddressError(address, f"after {scheme[0]} come two slashes, {scheme[0]}//")
     if _REGION.fullmatch(address):
         raise AddressError(address, f"a region is written dynamodb://{address}")
     if address.endswith(("/", "\\")):

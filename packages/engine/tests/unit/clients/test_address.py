@@ -73,6 +73,8 @@ def test_an_endpoint_replaces_amazons_and_keeps_the_region() -> None:
         ("localhost:8000", "begins with http://"),
         ("127.0.0.1:8000", "begins with http://"),
         ("eu-west-1", "a region is written dynamodb://eu-west-1"),
+        ("dynamodb:/eu-west-1", "after dynamodb: come two slashes"),
+        ("http:localhost:8000", "after http: come two slashes"),
         ("data/", "it is a directory"),
         ("sqlite:///x.db", "without sqlite://"),
         ("redis://localhost", "redis:// is not known"),

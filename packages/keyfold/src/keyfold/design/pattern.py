@@ -165,8 +165,11 @@ class Pattern(Generic[P, T]):
                 if type(arguments[name]) not in usual:
                     self._check(name, arguments[name])
             return arguments
-        # Reports the error.
-        return self.signature.bind(*args, **kwargs).arguments
+        try:
+            return self.signature.bind(*args, **kwargs).arguments
+        except TypeError as problem:
+            taken = ", ".join(["db", *self.signature.parameters])
+            raise TypeError(f"{self.name}: {problem}; it takes ({taken})") from None
 
     def _check(self, name: str, value: object) -> None:
         """Refuse an argument that is neither of its parameter's type nor of its field's."""

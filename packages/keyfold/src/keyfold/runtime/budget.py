@@ -61,8 +61,8 @@ class Work:
     def before(self, call: Call) -> None:
         if self.requests is not None and self.total.requests >= self.requests:
             raise BudgetExceeded(
-                f"the unit of work {self.name!r} is allowed {self.requests} requests; "
-                f"{call.operation} would exceed that"
+                f"the unit of work {self.name!r} exceeds its budget, requests={self.requests}, "
+                f"with this {call.operation}"
             )
 
     def after(self, label: str, call: Call, answer: Answer) -> None:

@@ -55,9 +55,8 @@ class Counted:
         self._requests += not call.excused
         if self._budget is not None and self._requests > self._budget and not call.excused:
             raise BudgetExceeded(
-                f"the access pattern {self._label} is allowed {self._budget} requests; "
-                f"{call.operation} would exceed that. Read a smaller page, or raise the pattern's "
-                "budget"
+                f"the access pattern {self._label} exceeds its budget, requests={self._budget}, "
+                f"with this {call.operation}. Make it read less, or raise the budget"
             )
         if self._work is None and not self._meter.measuring:
             return call.request

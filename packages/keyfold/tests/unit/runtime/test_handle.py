@@ -587,7 +587,7 @@ class TestBudget:
             lambda room_ids: merge(Snapshot.key.query(room_id=each(room_ids)))
         )
         assert pattern(db, ["r1"]).items == []
-        with pytest.raises(BudgetExceeded, match="tight is allowed 1 requests"):
+        with pytest.raises(BudgetExceeded, match="tight exceeds its budget, requests=1"):
             pattern(db, ["r1", "r2"])
 
     def test_a_loop_of_single_reads_is_an_n_plus_one(self, db: Db) -> None:
