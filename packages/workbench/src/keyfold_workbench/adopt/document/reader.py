@@ -181,10 +181,19 @@ def _read(reading: DocumentReading, blocks: list[Block], frame: DocumentFrame) -
         if any(answer.said in ("yes", "ignore") or answer.is_statement for answer in mine):
             at = replace(at, aside="")
         _read_block(Here(part, block, at))
+        if at.section == "patterns" and not at.aside and not block.parents:
+            reading.expected |= _rows_of_patterns(block)
         _settle(reading, part, Here(reading, block, at), mine, until)
         last = part.statements[-1] if part.statements else None
         if isinstance(last, IndexStatement) and block.kind in ("item", "text"):
             near = block.path, last.number or last.name
+
+
+def _rows_of_patterns(block: Block) -> set[int]:
+    """The lines that each name a read, if they stand among access patterns."""
+    if block.kind == "table":
+        return {row.line for row in block.rows[1:]}
+    return {block.line} if block.kind == "item" else set()
 
 
 def _with_ends(blocks: list[Block], end: int) -> Iterator[tuple[Block, int]]:

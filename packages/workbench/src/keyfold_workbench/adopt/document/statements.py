@@ -160,6 +160,8 @@ class DocumentReading:
     """The line that follows each table, with its text."""
     answered: set[int] = field(default_factory=set)
     """Lines whose questions an answer in the document has settled."""
+    expected: set[int] = field(default_factory=set)
+    """Lines that stand where access patterns do."""
 
     def mark(self, line: int, mark: Mark) -> None:
         if _RANK[mark] > _RANK[self.marks.get(line, "")]:
@@ -196,9 +198,10 @@ class DocumentReading:
 
 _SIGNAL = re.compile(
     r"(?i)\b(?:pk|sk|gsi\d?_?[ps]k)\b[`*\"']*\s*[=:]|(?-i:[A-Z]{2,})#(?:[<{$\[:]|\w)|begins"
-    r"_with|\bGetItem\b"
-    r"|\bKeyCondition|\bQuery\b.*\b(?:pk|gsi)|\bTTL\b.*`\w+`|\b(?:partition|sort) "
-    r"key\b[`*]*\s*[:=(]|\btable\b.*\b(?:partition|hash|primary)[ -]key\b[`*]*\s*`?\w+`"
+    r"_with|\b(?:Get|BatchGet|Put|Update|Delete)Item\b"
+    r"|\bKeyCondition|\bQuery\b.*\b(?:pk|gsi)|\b(?:partition|sort) key\b[`*]*\s*[:=(]"
+    r"|\b(?:TTL|time to live|expir\w+)\b.*`\w+`"
+    r"|\b(?:partition|sort|hash|range|primary)[ -]key\b.*`\w+`|\bkeyed (?:by|on)\b.*`\w+`"
 )
 
 
@@ -207,8 +210,12 @@ _NOTHING = re.compile(r"(?i)\b[ps]k[`*:]*\s*[:=][*]*\s*(?:none|n/?a|-|not used)\
 
 def mark_unread(reading: DocumentReading) -> None:
     """Marks lines that look like a statement and were not taken."""
+    told = {s.name for s in reading.statements if isinstance(s, PatternStatement)}
     for line, text in enumerate(reading.text.splitlines(), 1):
         text = _NOTHING.sub("", text)
         taken = line in reading.marks or text.lstrip().startswith("#") or "<!-- keyfold:" in text
-        if not taken and len(text) < 2_000 and _SIGNAL.search(text):
+        if taken or len(text) > 2_000:
+            continue
+        listed = line in reading.expected and told.isdisjoint(map(str.strip, text.split("|")))
+        if listed or _SIGNAL.search(text):
             reading.mark(line, "not understood")

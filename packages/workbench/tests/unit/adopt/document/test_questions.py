@@ -4,6 +4,7 @@ import pytest
 
 from keyfold.review.check import check
 from keyfold_workbench.adopt.document.design import design_of
+from keyfold_workbench.adopt.document.reader import read_document
 
 DOCUMENT = """# Shop
 
@@ -110,3 +111,20 @@ def test_two_items_with_one_key_are_asked() -> None:
 def test_an_item_without_its_sort_key_is_asked() -> None:
     found = design_of(DOCUMENT + "| Line | `ORDER#<orderId>` | - |\n", "shop.md")
     assert found.questions == ["line 6: Line: what is its SK?"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Items expire via `expiresAt`.",
+        "Each session is keyed by `sessionId`.",
+        "The service calls PutItem at every visit.",
+        "1. Repairs of a customer (we do not know yet how)",
+        "| Repairs of a customer | not known yet |",
+    ],
+)
+def test_what_speaks_of_keys_reads_or_expiry_and_is_not_read_is_said(line: str) -> None:
+    table = "| Access pattern | How |\n| --- | --- |\n" if line.startswith("|") else ""
+    text = f"# Shop\n\n## Access patterns\n\n{table}{line}\n"
+    reading = read_document(text)
+    assert reading.marks == {text.count("\n"): "not understood"}
