@@ -27,7 +27,7 @@ from keyfold.migrations.rewrites import (
 )
 from keyfold.migrations.runner import Migrator
 from keyfold.migrations.schema_change import SchemaChange
-from keyfold.migrations.state import MigrationStatus
+from keyfold.migrations.state_store import MigrationStatus
 from keyfold.migrations.table_change import Stream, TableChange, TimeToLive, add, remove
 from keyfold.migrations.table_scan import ScanPace
 

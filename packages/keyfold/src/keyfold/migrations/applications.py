@@ -7,7 +7,7 @@ from typing import Final
 
 from keyfold.migrations.copier import POLL_SECONDS, Copier
 from keyfold.migrations.migration import Migration, Phase
-from keyfold.migrations.state import StateStore
+from keyfold.migrations.state_store import StateStore
 
 ROUTER_REFRESH: Final = 0.25
 """How long an application may act on the state it read last."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from keyfold.errors import MigrationError, TrimmedData
 from keyfold.migrations.backend import Backend, Item
 from keyfold.migrations.migration import Side
-from keyfold.migrations.state import StateStore
+from keyfold.migrations.state_store import StateStore
 from keyfold.runtime.flow import run_by
 from keyfold.streams.shard import ShardRecords, shards_of
 

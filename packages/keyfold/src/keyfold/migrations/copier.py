@@ -24,7 +24,8 @@ from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
 from keyfold.migrations.ownership import Address
 from keyfold.migrations.progress import BatchSize
-from keyfold.migrations.state import CopyFailure, CopyMarker, ForeignWrite, StateStore, key_text
+from keyfold.migrations.state import CopyFailure, CopyMarker, ForeignWrite, key_text
+from keyfold.migrations.state_store import StateStore
 
 _ATTEMPTS: Final = 12
 POLL_SECONDS: Final = 0.02

@@ -20,7 +20,8 @@ from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.migration import Side
 from keyfold.migrations.moves import Output
 from keyfold.migrations.ownership import Ownership, address_text
-from keyfold.migrations.state import CopyMarker, StateStore, key_text
+from keyfold.migrations.state import CopyMarker, key_text
+from keyfold.migrations.state_store import StateStore
 from keyfold.migrations.undo import UndoRecord
 from keyfold.migrations.wire_equality import equal, same
 from keyfold.migrations.write_conditions import ABSENT, PRESENT, absent, unchanged

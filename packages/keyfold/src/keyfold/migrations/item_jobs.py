@@ -18,7 +18,8 @@ from keyfold.migrations.migration import Migration, Side, reached
 from keyfold.migrations.moves import Derive, Restore
 from keyfold.migrations.progress import Progress, Report, silent
 from keyfold.migrations.rewrites import Rewrite
-from keyfold.migrations.state import CopyFailure, StateStore
+from keyfold.migrations.state import CopyFailure
+from keyfold.migrations.state_store import StateStore
 from keyfold.migrations.table_scan import Scan, ScanPace
 from keyfold.migrations.table_shape import Say
 from keyfold.migrations.undo import UndoLog

@@ -11,7 +11,8 @@ from keyfold.migrations.direction import Direction, Uncopyable
 from keyfold.migrations.migration import Migration
 from keyfold.migrations.moves import Move
 from keyfold.migrations.progress import silent
-from keyfold.migrations.state import StateStore, key_text
+from keyfold.migrations.state import key_text
+from keyfold.migrations.state_store import StateStore
 from keyfold.migrations.table_scan import Scan, ScanPace
 from keyfold.migrations.undo import UndoLog, UndoRecord
 

@@ -15,7 +15,8 @@ from keyfold.migrations.migration import Migration
 from keyfold.migrations.moves import Derive, Output, Restore, Route
 from keyfold.migrations.progress import Report
 from keyfold.migrations.rewrites import Rewrite, undo_rewrites
-from keyfold.migrations.state import StateStore, key_text
+from keyfold.migrations.state import key_text
+from keyfold.migrations.state_store import StateStore
 from keyfold.migrations.table_scan import Scan, ScanPace
 from keyfold.migrations.undo import UndoLog, UndoRecord
 from keyfold.migrations.wire_equality import equal

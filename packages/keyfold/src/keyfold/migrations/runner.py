@@ -27,7 +27,8 @@ from keyfold.migrations.item_jobs import ItemJobs, list_words
 from keyfold.migrations.migration import DOES, PHASES, Migration, Phase, Side, reached
 from keyfold.migrations.progress import Report, duration, silent
 from keyfold.migrations.restoration import Restoring
-from keyfold.migrations.state import MigrationStatus, State, StateStore
+from keyfold.migrations.state import State
+from keyfold.migrations.state_store import MigrationStatus, StateStore
 from keyfold.migrations.table_scan import ScanPace
 from keyfold.migrations.table_shape import Say, Shaping
 from keyfold.migrations.verify import Comparison

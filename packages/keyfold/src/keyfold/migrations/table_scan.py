@@ -12,7 +12,7 @@ from typing import TypeAlias
 from keyfold.errors import MigrationError
 from keyfold.migrations.backend import Item
 from keyfold.migrations.progress import Progress, Report, Throttle
-from keyfold.migrations.state import StateStore
+from keyfold.migrations.state_store import StateStore
 from keyfold.runtime.walk import Walk, pages
 
 PAGE = 500

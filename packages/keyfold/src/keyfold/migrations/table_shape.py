@@ -9,7 +9,7 @@ from keyfold.errors import Drifted, MigrationError, OperationError
 from keyfold.migrations.backend import Backend
 from keyfold.migrations.diff import lacking
 from keyfold.migrations.migration import Migration
-from keyfold.migrations.state import StateStore
+from keyfold.migrations.state_store import StateStore
 from keyfold.migrations.table_change import VIEW, Stream, TableChange, add, remove
 
 Say = Callable[[str], None]

@@ -17,13 +17,8 @@ import orjson
 
 from keyfold.errors import ConditionFailed
 from keyfold.migrations.backend import Item
-from keyfold.migrations.state import (
-    SUPPORT,
-    StateStore,
-    key_text,
-    part_text,
-    spread,
-)
+from keyfold.migrations.state import SUPPORT, key_text, part_text, spread
+from keyfold.migrations.state_store import StateStore
 from keyfold.migrations.wire_equality import digest, same
 
 _CHUNK: Final = 300_000

@@ -17,7 +17,8 @@ from keyfold.migrations.in_place import InPlace
 from keyfold.migrations.moves import Output
 from keyfold.migrations.ownership import Address, Ownership
 from keyfold.migrations.progress import Report, silent
-from keyfold.migrations.state import StateStore, key_text, place_text
+from keyfold.migrations.state import key_text, place_text
+from keyfold.migrations.state_store import StateStore
 from keyfold.migrations.table_scan import Scan, ScanPace
 
 _LOOKS: Final = 6

@@ -10,7 +10,7 @@ import pytest
 
 from keyfold.migrations import Backend, Migrator, ScanPace
 from keyfold.migrations.progress import silent
-from keyfold.migrations.state import StateStore
+from keyfold.migrations.state_store import StateStore
 from keyfold.migrations.table_scan import Scan
 from keyfold_engine.clients import Client
 
