@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from keyfold.design.design import Declarations
+from keyfold.design.schema import TableSchema
+from keyfold.errors import PlanError
 from keyfold.runtime.abilities import ONCE, is_asked, refuse_lacking
 from keyfold.runtime.async_db import AsyncDb
 from keyfold.runtime.budget import OnLoop
@@ -22,6 +25,7 @@ from keyfold_engine.clients.protocol import AsyncClient, Client
 from keyfold_engine.clock import Clock, SystemClock
 
 PARALLEL_REQUESTS = 16
+_TABLE_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}|arn:.+")
 
 
 class Design(Declarations):
@@ -113,7 +117,7 @@ class Design(Declarations):
         followed: Sequence[Followed],
     ) -> Context:
         self.complete()
-        return Context(
+        context = Context(
             self,
             clock or SystemClock(),
             table_prefix,
@@ -122,6 +126,17 @@ class Design(Declarations):
             _data_file(backend),
             on_undecodable,
             followed,
+        )
+        for table in self.schema.tables:
+            _check_name(table, context.physical(table))
+        return context
+
+
+def _check_name(table: TableSchema, called: str) -> None:
+    if not _TABLE_NAME.fullmatch(called):
+        raise PlanError(
+            f"{table.place}: the table {table.name} would be called {called!r}; DynamoDB takes "
+            "3 to 255 letters, digits, _ . and -. Rename it, or set table_prefix or table_names"
         )
 
 
