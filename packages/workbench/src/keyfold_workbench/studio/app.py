@@ -42,8 +42,8 @@ log = logging.getLogger("keyfold_workbench.studio")
 Page = Callable[[PageView], Html | Response]
 FORM_BYTES: Final = 2_000_000
 TOKEN_WORDS: Final = (
-    "Open the address that keyfold printed in the terminal, or give the token at its end, behind "
-    "?token=."
+    "Open the address that keyfold printed in the terminal, or enter its token: the text after "
+    "the last equals sign."
 )
 
 
@@ -233,11 +233,11 @@ def _closed(request: Request, *, password: bool, wrong: bool = False) -> Html:
     name, way = ("password", f"{base}/sign-in") if password else ("token", f"{base}/")
     says = "This studio needs a password." if password else TOKEN_WORDS
     box = el(
-        "form.panel.pad.stack.tight",
+        "form.panel.pad.stack.tight.gate",
         el("label", name.capitalize(), for_=name),
         el("input", type=name if password else "text", id=name, name=name, autocomplete="off"),
         el("p.err", f"This is not the {name} of this studio.") if wrong else None,
-        el("button.btn.main", "Sign in", type="submit"),
+        el("div.acts", el("button.btn.main", "Sign in", type="submit")),
         action=way,
         method="post" if password else "get",
     )
