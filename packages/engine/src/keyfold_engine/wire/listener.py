@@ -11,8 +11,8 @@ from typing import Any
 
 from keyfold_engine.addresses import open_port
 from keyfold_engine.errors import KeyfoldError
+from keyfold_engine.wire.connection_limits import ConnectionRegistry
 from keyfold_engine.wire.protocol import Connection
-from keyfold_engine.wire.registry import ConnectionRegistry
 from keyfold_engine.wire.settings import ServeError, ServerSettings
 
 _BACKLOG = 1024

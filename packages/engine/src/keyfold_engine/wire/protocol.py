@@ -10,8 +10,8 @@ import httptools
 
 from keyfold_engine.limits import KB
 from keyfold_engine.wire import answer
+from keyfold_engine.wire.connection_limits import ConnectionRegistry
 from keyfold_engine.wire.known_head import Known, learn
-from keyfold_engine.wire.registry import ConnectionRegistry
 from keyfold_engine.wire.request import WireRequest
 
 if TYPE_CHECKING:

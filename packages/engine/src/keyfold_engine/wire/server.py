@@ -19,11 +19,11 @@ from keyfold_engine.engine import Engine, operations, shapes
 from keyfold_engine.engine.principal import HOME_ACCOUNT
 from keyfold_engine.engine.sweeper import Sweeper
 from keyfold_engine.limits import MB
+from keyfold_engine.wire.connection_limits import ConnectionRegistry
 from keyfold_engine.wire.front import FrontDoor
 from keyfold_engine.wire.listener import Listener, bind, tls_context
 from keyfold_engine.wire.log import RequestLines, RequestLog, SpanLog
 from keyfold_engine.wire.metrics import Metrics
-from keyfold_engine.wire.registry import ConnectionRegistry
 from keyfold_engine.wire.settings import ServeError, ServerSettings
 
 _TICK_SECONDS = 1.0

@@ -22,9 +22,9 @@ from keyfold_engine.clients.signer import Credentials
 from keyfold_engine.engine import Engine
 from keyfold_engine.limits import KB, MB
 from keyfold_engine.wire import ClientLimits, ServerSettings
+from keyfold_engine.wire.connection_limits import ConnectionRegistry
 from keyfold_engine.wire.metrics import Metrics
 from keyfold_engine.wire.protocol import Connection
-from keyfold_engine.wire.registry import ConnectionRegistry
 from keyfold_engine.wire.request import WireRequest
 
 HEAD = (

@@ -8,9 +8,9 @@ from typing import Any, Final, TypeAlias
 
 from keyfold.errors import KeyfoldError, TransactionCanceled
 from keyfold.migrations.backend import Item
+from keyfold.migrations.follower import wait_for_copies
 from keyfold.migrations.moves import Output
 from keyfold.migrations.routed_migration import RoutedMigration, item_at
-from keyfold.migrations.routing import wait_for_copies
 from keyfold.migrations.state import key_text
 from keyfold.migrations.wire_equality import equal
 from keyfold.migrations.write_conditions import absent, difference, unchanged

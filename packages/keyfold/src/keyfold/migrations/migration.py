@@ -121,7 +121,7 @@ class Migration:
 
     def wait_for_copies(self, context: Context, table: str) -> Flow[None]:
         """Wait until items that another application has just written are in this table, too."""
-        from keyfold.migrations.routing import wait_for_copies
+        from keyfold.migrations.follower import wait_for_copies
 
         if table in {move.forward.target for move in self.moves}:
             yield from wait_for_copies(self.name, context.table_prefix, context.clock)

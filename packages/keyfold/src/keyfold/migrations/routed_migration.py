@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from keyfold.migrations.backend import Item
+from keyfold.migrations.follower import Routing
 from keyfold.migrations.migration import Migration, Side
 from keyfold.migrations.moves import Output, Route
 from keyfold.migrations.rewrites import Rewrite
-from keyfold.migrations.routing import Routing
 from keyfold.migrations.state import SUPPORT, marker_key
 from keyfold.migrations.wire_equality import equal
 from keyfold.runtime.flow import Call, Flow

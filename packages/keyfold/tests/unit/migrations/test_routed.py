@@ -18,7 +18,7 @@ from keyfold.errors import (
     TableNotFound,
     Unavailable,
 )
-from keyfold.migrations import Migrator, routing
+from keyfold.migrations import Migrator, follower
 from keyfold.migrations.double_write import OutOfStep
 from keyfold_engine.clock import ManualClock
 
@@ -180,7 +180,7 @@ def test_a_delete_of_an_item_that_is_on_its_way_has_an_effect(shop: Shop, batch:
 def test_a_delete_of_nothing_is_not_acknowledged_while_nobody_copies(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(routing, "_TRIES", 2)
+    monkeypatch.setattr(follower, "_TRIES", 2)
     shop.migrator().apply("verify")
     new = after.open(shop.backend.client, migration=shop.migration)
     with pytest.raises(Unavailable, match="may not have been copied yet"):
