@@ -54,7 +54,9 @@ def streams_of(table: str) -> Flow[list[str]]:
     latest, made = described.get("LatestStreamArn"), moment(described["CreationDateTime"])
     # Some servers say only the second, and a dropped table may have had a stream in the same one.
     since = _label(made if made.microsecond else made + timedelta(seconds=1))
-    first = (latest, _label(made))
+    # Then the label of the second itself is this table's only where labels have no more either.
+    in_seconds = str(described.get("LatestStreamLabel", "")).endswith(".000")
+    first = {latest, _label(made)} if in_seconds else {latest}
     request: dict[str, Any] = {"TableName": table}
     found: list[dict[str, Any]] = []
     while True:

@@ -15,7 +15,9 @@ from keyfold.migrations import Backend, Migration, Migrator, add, move, recount,
 from keyfold.streams import Consumer
 from keyfold.streams.pending_numbers import adding
 from keyfold_engine.clients import Client, connect
+from keyfold_engine.clients.embedded import EmbeddedClient
 from keyfold_engine.clock import ManualClock
+from keyfold_engine.engine import Engine
 from keyfold_engine.limits import STREAM_RETENTION_SECONDS
 
 from .shelves import Lent, Rekeyed
@@ -99,10 +101,12 @@ def test_what_is_rolled_back_and_migrated_again_is_counted_once(
 
 
 @pytest.mark.parametrize("whole_seconds", [False, True])
+@pytest.mark.parametrize("millisecond", [0, 500, 997])
 def test_a_consumer_never_applies_the_records_of_a_dropped_table_of_the_same_name(
-    whole_seconds: bool,
+    whole_seconds: bool, millisecond: int
 ) -> None:
-    engine_client = connect(":memory:")
+    clock = ManualClock(int(time.time()) + millisecond / 1000)
+    engine_client = EmbeddedClient(Engine.open(clock=clock))
 
     class Server:
         """Some servers say only the second of a table's creation."""
@@ -122,7 +126,7 @@ def test_a_consumer_never_applies_the_records_of_a_dropped_table_of_the_same_nam
     first.create(Shelf(shelf="a"))
     first.create(Item(item_id="dropped", shelf="a"))
     engine_client.call("DeleteTable", {"TableName": "NewShop"})
-    time.sleep(0.002)  # streams are named by the millisecond
+    clock.advance(0.002)  # streams are named by the millisecond
     second = new.open(Server())
     second.create(Shelf(shelf="a"))
     second.create(Item(item_id="own", shelf="a"))
