@@ -89,7 +89,7 @@ class CounterDeclaration:
         if stamped is None:
             problem = f"{spec.name} has no field {name!r}"
         elif stamped.kind != "timestamp":
-            problem = f"{spec.name}.{name} is no time"
+            problem = f"{spec.name}.{name} is not a Timestamp"
         elif name in keyed or name in spec.key.address:
             problem = f"{spec.name}.{name} is part of a key"
         elif self.mark.shards > 1:

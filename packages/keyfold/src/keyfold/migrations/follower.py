@@ -99,7 +99,7 @@ class Routing:
         self._acknowledged, self._lease_until = epoch, now + ROUTER_LEASE
 
     def leave(self) -> Flow[None]:
-        """Take the report back: nobody has to wait for a process that has ended."""
+        """Withdraw the report, so that a migration does not wait for a process that has ended."""
         if self._acknowledged >= 0:
             with suppress(KeyfoldError):  # A report that stays expires.
                 yield Call("DeleteItem", {"TableName": self._table, "Key": self._key})

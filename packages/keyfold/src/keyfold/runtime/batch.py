@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from keyfold.design.address import Ref, checked_ref
@@ -104,7 +104,7 @@ def put_many(
 
 
 def stored_items(
-    context: Context, refs: Iterable[Ref[Any]], *, keys_alone: bool = False
+    context: Context, refs: Collection[Ref[Any]], *, keys_alone: bool = False
 ) -> Flow[dict[tuple[str, str], dict[str, Any]]]:
     """The items that exist, by address."""
     tables = {context.physical(ref.entity.__table__.schema): ref.entity.__table__ for ref in refs}

@@ -168,7 +168,7 @@ def _counted(somewhere: Any) -> None:
     ("declare", "says"),
     [
         (_no_such_field, "Holder has no field 'when'"),
-        (_no_time, "label is no time"),
+        (_no_time, "label is not a Timestamp"),
         (_in_an_index, "at is part of a key"),
         (_sharded, "has shards"),
     ],
